@@ -219,7 +219,7 @@ class _Plan:
         return dependents
 
     def _order(self) -> dict[Span, list[int]]:
-        """Return the nodes that each span makes: an entity first, each constant behind its head."""
+        """Return the nodes that each span makes: an entity first, each constant after its head."""
 
         def rank(node: int) -> tuple[bool, int, bool]:
             constant = node in self.graph.constants

@@ -5,7 +5,7 @@ legality rules guarantee that trees have one root (`TreeSystem`). The formulas o
 such rules, so they are wrong in some configurations. The costs here are exact for every projective tree, in every
 configuration that legal actions reach. With SWAP they are not exact (`_costs_with_swap`).
 
-Words are numbered as in `State`: from 0, with the root behind the last word.
+Words are numbered as in `State`: from 0, with the root after the last word.
 
 Source: Goldberg and Nivre 2013 (arc-eager, arc-hybrid); Goldberg, Sartorio and Satta 2014 (arc-standard); de Lhoneux,
 Stymne and Nivre 2017 (SWAP).

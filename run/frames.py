@@ -15,7 +15,7 @@ JSON object. These of its keys are read:
 The first table has a line for each lemma, in alphabetical order: the lemma with hyphens, then a column
 `sense|roles|aliases` for each of its rolesets. Aliases are in lower case, with `_` between words and `/` before the
 part of speech. The second table has a line for all rolesets whose roles have the same functions: the functions, each
-behind the number of its role (`0PAG 1PPT 2GOL`), and the rolesets (`give-01 …`).
+after the number of its role (`0PAG 1PPT 2GOL`), and the rolesets (`give-01 …`).
 """
 
 from __future__ import annotations

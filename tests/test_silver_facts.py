@@ -16,7 +16,7 @@ from silver_facts import facts_of
 
 
 def sentence(*words: str) -> Sentence:
-    """A sentence of words that are written form/UPOS/head/relation, with a star behind the UPOS of an imperative."""
+    """A sentence of words that are written form/UPOS/head/relation, with a star after the UPOS of an imperative."""
     rows = [one.rsplit("/", 3) for one in words]
     return Sentence(
         tuple(

@@ -75,8 +75,8 @@ def good(address: tuple[str, int], model: str) -> float:
     return time.perf_counter() - begin
 
 
-def behind(address: tuple[str, int], model: str, clients: Sequence[bytes]) -> float:
-    """Return the seconds until two words are parsed behind clients that read no answer, by what each of them sends."""
+def beside(address: tuple[str, int], model: str, clients: Sequence[bytes]) -> float:
+    """Return the seconds until two words are parsed while clients read no answers to the requests that they sent."""
     some = [socket.create_connection(address, PATIENCE) for _ in clients]
     for one, sent in zip(some, clients, strict=True):
         one.setblocking(False)
@@ -111,7 +111,7 @@ def main() -> None:
         good(address, arguments.model)
         for _ in range(arguments.rounds):
             for name, clients in situations.items():
-                seconds[name].append(behind(address, arguments.model, clients))
+                seconds[name].append(beside(address, arguments.model, clients))
         lines = log.read_text(encoding="utf-8").splitlines()
     report("serve, seconds", arguments, seconds, stderr=lines[1:])
 

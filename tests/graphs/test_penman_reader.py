@@ -24,7 +24,7 @@ def by_the_library(lines: list[str]) -> PenmanText:
     tree = penman.parse(lines)
     whole = len("".join(penman.format(tree, indent=None).split()))
     if whole != len("".join("".join(lines).split())):
-        raise Wrong("text behind the graph, or something that the library leaves out")
+        raise Wrong("text after the graph, or something that the library leaves out")
     nodes, branches, wiki, defined = [], [], {}, {}
 
     def walk(node, path):

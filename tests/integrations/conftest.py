@@ -1,4 +1,4 @@
-"""A browser, a server and the parsers behind it, for the tests of the page."""
+"""A browser, a server and its parsers, for the tests of the page."""
 
 from __future__ import annotations
 

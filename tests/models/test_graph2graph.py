@@ -213,7 +213,7 @@ def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few
     layout = CellLayout.without_gaps(visible, few_shapes)
     assert len(layout.parts) > 1 and len(layout.cells) < there.numel() / 2
     words, position = torch.randn(rows, length, 8).double(), torch.arange(length).expand(rows, -1)
-    weight = torch.randn(rows, 7, 8).double() * there[:, :7, None]  # behind a norm features sum up to a constant
+    weight = torch.randn(rows, 7, 8).double() * there[:, :7, None]  # after a norm features sum up to a constant
     found = []
     for masks_gaps in (False, True):
         if masks_gaps:

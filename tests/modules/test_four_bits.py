@@ -45,7 +45,7 @@ def test_pieces_are_those_of_tokenizers_and_spell_words(folders):
 
 
 def test_characters_of_running_text_know_their_piece(folders):
-    """`½` is read as `1 2`, and belongs to the piece of `2`, which unknown characters behind it share."""
+    """`½` is read as `1 2`, and belongs to the piece of `2`, which unknown characters after it share."""
     packed = EncoderFiles(str(folders[0])).packed
     pieces = [piece for piece, _ in json.loads((folders[1] / "tokenizer.json").read_text())["model"]["vocab"]]
 

@@ -81,7 +81,7 @@ def test_runs_of_windows_change_neither_vectors_nor_gradients(folder, monkeypatc
     )
     wanted = torch.cat(vectors(plain, sentences))
     assert (found - wanted).abs().max() < 1e-5
-    weight = torch.randn_like(wanted)  # of each feature: the sum of all is 0 behind a norm
+    weight = torch.randn_like(wanted)  # of each feature: the sum of all is 0 after a norm
     for values in (found, wanted):
         (values * weight).sum().backward()
     grads = [(ours.grad, theirs.grad) for ours, theirs in zip(cut.parameters(), plain.parameters(), strict=True)]

@@ -79,7 +79,7 @@ def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
     (domain,) = COLUMNS.ids("domain", ANNOTATIONS["domain"][sentence])
     found.append(domains[domain - 1] if domain else [sum(pair) / len(domains) for pair in zip(*domains, strict=True)])
     letters = inputs["characters"]
-    read = letters.embed(letters.read([[form]], {})["bytes"][1:])  # behind the empty word
+    read = letters.embed(letters.read([[form]], {})["bytes"][1:])  # after the empty word
     size = len(form.encode())
     filters = letters.convolve(read.transpose(1, 2))[0].relu()
     found.append(filters[:, :size].amax(1).tolist())

@@ -148,7 +148,7 @@ def add_text(parser: argparse._ActionsContainer) -> None:
         ("--raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
         ("--tokens", "read text as one tokenised sentence a line, with spaces between the tokens"),
         ("--tokenize", "read text as one sentence a line, and tokenise it"),
-        ("--vertical", "read text as one word a line, up to a tab, with a blank line behind each sentence"),
+        ("--vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
     ):
         text.add_argument(name, action="store_true", help=what)
 

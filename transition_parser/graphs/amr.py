@@ -433,7 +433,7 @@ def with_numbers(edges: Sequence[Edge]) -> tuple[Edge, ...]:
     """Return the edges; those with roles in `LISTS` get numbers, which follow the order of the targets.
 
     Each node's numbers begin with 1. A number that another edge of the node bears is passed over. A role with a colon
-    behind it loses the colon instead, for gold graphs that lack a number.
+    after it loses the colon instead, for gold graphs that lack a number.
 
     >>> [role for _, role, _ in with_numbers([Edge(0, "op", 3), Edge(0, "op", 1), Edge(0, "op1", 2)])]
     ['op3', 'op2', 'op1']

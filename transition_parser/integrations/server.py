@@ -233,7 +233,7 @@ class Guard:
         await answer(scope, receive, send)
 
     async def _body(self, receive: Any) -> tuple[bytes, Any]:
-        """Return the body, or its begin if it is too long or the client has left, and the last message."""
+        """Return the body, or its beginning if it is too long or the client has left, and the last message."""
         body, message = bytearray(), {"more_body": True}
         while message.get("more_body", False) and len(body) <= self.most:
             message = await receive()

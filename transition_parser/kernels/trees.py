@@ -36,8 +36,8 @@ class FoundDerivations(NamedTuple):
 
     counts: Tensor  # (B,) int64; the number of derivations of each sentence, at most twice the beam
     steps: Tensor  # (B, 2 beam) int64; the number of actions of each derivation
-    actions: Tensor  # (B, 2 beam, most) int32; the tokens; 0 behind the last one
-    added: Tensor  # (B, 2 beam, most) float; the log-probability of each action; 0 behind the last one
+    actions: Tensor  # (B, 2 beam, most) int32; the tokens; 0 after the last one
+    added: Tensor  # (B, 2 beam, most) float; the log-probability of each action; 0 after the last one
 
     @classmethod
     def empty(cls, sentences: int, beam: int, most: int) -> FoundDerivations:
@@ -87,7 +87,7 @@ def replay_derivation(
 ) -> tuple[list[int], list[int], list[float]]:
     """Return the head and the relation of each word that a derivation builds, and the log-probability of each head.
 
-    Words count from 0, and the root is behind the last word; −1 and 0 stand for no head and no relation.
+    Words count from 0, and the root is after the last word; −1 and 0 stand for no head and no relation.
     """
     if words < 1:
         raise ValueError(f"words must be 1 or more, not {words}")

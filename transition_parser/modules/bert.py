@@ -143,7 +143,7 @@ class Bert(nn.Module):
     def read_row(self, ids: Tensor, positions: Tensor, ends: Tensor, longest: int) -> list[Tensor]:
         """Return the embeddings and the hidden states of each layer, (N, width), of N pieces of windows.
 
-        ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
+        ends: (S + 1,) int32; 0 and the end of each window. Pieces after the last end are padding.
         """
         heads, first, lengths = self.config.num_attention_heads, ends[:-1], ends.diff()
 

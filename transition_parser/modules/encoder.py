@@ -33,7 +33,7 @@ from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 class EncoderOut:
     """The encoded words of B sentences. An encoder with further outputs returns a subclass with further fields."""
 
-    words: Tensor  # (B, P, dim); the words of each sentence, its root behind the last word, and padding
+    words: Tensor  # (B, P, dim); the words of each sentence, its root after the last word, and padding
     mask: Tensor  # (B, P) bool; True at words and at the root
     lengths: Tensor  # (B,); the number of words, without the root
     features: Tensor | None = None  # (B, P, F) of `ActionTable.features`, for the machine; set by `ParserModel.encode`
@@ -258,7 +258,7 @@ class RecurrentEncoder(WordReader):
             x = self.dropout(x)
             if kernel is not None and loader.supports(x) and not torch.is_grad_enabled():
                 x = kernel(x, lengths)
-            else:  # padding is behind the words in both directions, so that no word sees it
+            else:  # padding is after the words in both directions, so that no word sees it
                 back = gather_rows(self._states(gather_rows(x, mirrored), number, True), mirrored)
                 x = torch.cat([self._states(x, number, False), back], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1)

@@ -66,7 +66,7 @@ def best_matching(gains: np.ndarray) -> list[int | None]:
     [1, 0, None]
     """
     rows, columns = gains.shape
-    size = columns + rows  # a row that gains nothing gets a column of its own; behind these, the start of a path
+    size = columns + rows  # a row that gains nothing gets a column of its own; after these, the start of a path
     costs = np.hstack([-gains, np.zeros((rows, rows))])
     row_of, of_rows, of_columns = np.full(size + 1, -1), np.zeros(rows), np.zeros(size + 1)
     for start in range(rows):

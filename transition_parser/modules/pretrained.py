@@ -424,8 +424,8 @@ class PretrainedWords(OptionalInput):
             count = int(ends[-1])
             # In bf16 the first row of each length is slow to read (see `linear.padded_size`). So all rows but the last
             # are padded to the same length.
-            behind = most - count if few_shapes and row.stop < len(lengths) else 0
-            tokens, places = (F.pad(x[read : read + count], (0, behind)) for x in (ids, positions))
+            padding = most - count if few_shapes and row.stop < len(lengths) else 0
+            tokens, places = (F.pad(x[read : read + count], (0, padding)) for x in (ids, positions))
             states = network.read_row(tokens, places, ends, max(lengths[row.start : row.stop]))
             next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
             window, column = pieces.piece[piece:stop] // longest - row.start, pieces.piece[piece:stop] % longest

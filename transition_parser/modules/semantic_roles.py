@@ -30,7 +30,7 @@ from transition_parser.text.frames import FUNCTIONS, packaged, role_functions
 from transition_parser.transitions.amr_state import lemma_of
 
 ROLES = 6  # ARG0 to ARG5
-NO_ROLE, OTHER_ROLE = ROLES, ROLES + 1  # the classes behind them: no argument, an argument with another label
+NO_ROLE, OTHER_ROLE = ROLES, ROLES + 1  # the classes after them: no argument, an argument with another label
 FARTHEST = 60  # words between a frame and an argument
 _NEAR = 12  # classes of distances on either side; `distance_class`
 _AT_ONCE = 4096  # pairs of words, for memory

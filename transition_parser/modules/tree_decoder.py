@@ -95,7 +95,7 @@ class ArcBeliefs(NamedTuple):
     """The probabilities of A labelled arcs of a sentence. An arc that is not listed has probability 0."""
 
     words: np.ndarray  # (A,); dependents, from 0
-    heads: np.ndarray  # (A,); from 0, the root behind the last word
+    heads: np.ndarray  # (A,); from 0, the root after the last word
     relations: Sequence[str]
     probabilities: np.ndarray
 
@@ -164,7 +164,7 @@ class TreeDecoder(GraphDecoder):
         competing = other_words(encoder_out.mask)
         found = only_legal(self.heads(words), competing).log_softmax(-1)
         positions = _best_heads(found, competing, encoder_out.lengths)
-        # the root is 0 in `DependencyTree`; its position is behind the last word
+        # the root is 0 in `DependencyTree`; its position is after the last word
         is_root = positions == encoder_out.lengths[:, None]
         heads = torch.where(is_root, 0, positions + 1).cpu().tolist()
         carried = self.carried(positions, encoder_out.lengths, encoder_out.domains)

@@ -419,7 +419,7 @@ class Parser(Generic[P_co]):
         tokenised: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
             False: one sentence a line, not tokenised.
         raw: True to read the file as raw text, whatever it looks like
-        vertical: True to read a word a line, up to a tab, with a blank line behind each sentence
+        vertical: True to read a word a line, up to a tab, with a blank line after each sentence
         """
         reading = Reading(tokenised, raw, None, None, self.longest, self.resources.segmenter, vertical)
         return read_sentences(path, self.formalism.sentence, reading)

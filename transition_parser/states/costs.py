@@ -83,10 +83,10 @@ class Costs:
         known = {ActionClass.NEVER, *(ActionClass[kind.name] for kind in machine.spec.rules)}
         self.actions = [column for column in _ACTIONS if column in known]
         self.effects = effects_table(machine.table.system, torch.device("cpu"))[torch.tensor(self.actions)]
-        # the row of each column in the cost matrix: SWAP stands behind all actions, then what has no costs
+        # the row of each column in the cost matrix: SWAP stands after all actions, actions without costs after SWAP
         rows = {column: row for row, column in enumerate((*self.actions, *[ActionClass.SWAP] * self.swaps))}
         self.columns = torch.tensor([rows.get(KIND_OF_CLASS.get(c, c), len(rows)) for c in ActionClass])
-        # (R, P + 1), numbered as in the machine; the head of the root, and of all positions behind it, is the root
+        # (R, P + 1), numbered as in the machine; the head of the root, and of all positions after it, is the root
         root, words = machine.root.cpu()[:, None], machine.width - 1
         self.heads = root.repeat(1, words + 2)
         self.heads[:, :words] = torch.where(torch.arange(words) < root, heads[:, :words].cpu(), root)
@@ -97,8 +97,8 @@ class Costs:
             for given, n in zip(self.heads.tolist(), root[:, 0].tolist(), strict=True):
                 self.gold.append(GoldTree(DependencyTree(tuple((head + 1) % (n + 1) for head in given[:n]), ("",) * n)))
         if self.swaps:
-            behind = [range(gold.root + 1, words + 2) for gold in self.gold]
-            both = zip(self.gold, behind, strict=True)
+            after_root = [range(gold.root + 1, words + 2) for gold in self.gold]
+            both = zip(self.gold, after_root, strict=True)
             ranks, components = zip(*(((*g.rank, *rest), (*g.component, *rest)) for g, rest in both), strict=True)
             self.rank, self.component = torch.tensor(ranks), torch.tensor(components)
 

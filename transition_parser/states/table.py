@@ -322,7 +322,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         return action
 
     def features(self, words: Sequence[str], in_search: bool = False) -> list[list[int]]:
-        """Return the features of each word, and of `</s>` behind the words.
+        """Return the features of each word, and of `</s>` after the words.
 
         in_search: True if words of `names_inside` that are sure or new to training must not make concepts of lemmas
         SHIFT_ID: the `shift_word` of the word's SHIFT; the other features exist for AMR only
@@ -525,7 +525,7 @@ def _symbol_and_plain(word: Word) -> tuple[int, int]:
 
 
 def _columns_of_arcs(roots: RootRelations, relations: Sequence[str]) -> dict[Action, ActionClass]:
-    """Return the column of each arc. The root stands behind all words, so that no right arc leaves it."""
+    """Return the column of each arc. The root stands after all words, so that no right arc leaves it."""
     columns: dict[Action, ActionClass] = {}
     for label in relations:
         root, other = (roots.allow(label, from_root) for from_root in (True, False))

@@ -91,7 +91,7 @@ def space_before(text: str) -> int:
 
 
 class Clusters(NamedTuple):
-    """The clusters of a text that show: a character for each, its position in `written`, and the position behind it."""
+    """The clusters of a text that show: a character for each, its position in `written`, and the position after it."""
 
     written: str
     shown: str  # white space is kept

@@ -61,7 +61,7 @@ def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[tuple[str, bytes]
 
 
 class Unit(NamedTuple):
-    """A token that labels delimit: the places of its first character and behind its last one, and its `Boundary`."""
+    """A token that labels delimit: the places of its first character and after its last one, and its `Boundary`."""
 
     start: int
     end: int

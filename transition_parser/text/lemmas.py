@@ -131,9 +131,9 @@ def rule_of(form: str, lemma: str) -> str:
         return NO_LEMMA
     match = SequenceMatcher(None, form.lower(), lemma.lower(), autojunk=False).find_longest_match()
     if match.size and "|" not in lemma[: match.b]:
-        before, behind = match.a, len(form) - match.a - match.size
+        before, after = match.a, len(form) - match.a - match.size
         for case in _CASES:
-            rule = f"{case}{before}+{lemma[: match.b]}|{behind}+{lemma[match.b + match.size :]}"
+            rule = f"{case}{before}+{lemma[: match.b]}|{after}+{lemma[match.b + match.size :]}"
             if lemma_of(form, rule) == lemma:
                 return rule
     return f"={lemma}"
@@ -147,8 +147,8 @@ def lemma_of(form: str, rule: str) -> str:
     parsed = _parsed(rule)
     if parsed is None:
         return form
-    case, before, prefix, behind, suffix = parsed
-    kept = form[before : len(form) - behind] if before + behind < len(form) else ""
+    case, before, prefix, after, suffix = parsed
+    kept = form[before : len(form) - after] if before + after < len(form) else ""
     return without_hidden(prefix + case(kept) + suffix) if kept else form
 
 
@@ -164,14 +164,14 @@ def replaced(form: str, rule: str) -> tuple[str, str]:
     form, parsed = without_hidden(form).lower(), _parsed(rule)
     if parsed is None or len(form) - parsed[1] - parsed[3] < len(parsed[2]) + len(parsed[4]):
         return form, ""
-    _, before, prefix, behind, suffix = parsed
-    before, behind = before or 2 * bool(prefix), behind or 2 * bool(suffix)
-    return form[:before], form[len(form) - behind :]
+    _, before, prefix, after, suffix = parsed
+    before, after = before or 2 * bool(prefix), after or 2 * bool(suffix)
+    return form[:before], form[len(form) - after :]
 
 
 @lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and one of them is applied to each word
 def _parsed(rule: str) -> tuple[Callable[[str], str], int, str, int, str] | None:
-    """Return the case function, number cut in front, prefix, number cut behind and suffix; None for an invalid rule."""
+    """Return case function, letters cut at the beginning, prefix, letters cut at the end, suffix; None if invalid."""
     match = _RULE.fullmatch(rule)
     return match and (_CASES[match[1]], int(match[2]), match[3], int(match[4]), match[5])
 

@@ -21,7 +21,7 @@ _ENZYME = re.compile(
 def names_inside(forms: Sequence[str]) -> dict[int, bool]:
     """Return the words that begin with a capital where only names do, and *of* between two; True if the name is sure.
 
-    Sure names are known, have a head word, or a noun before them that says their type. Words behind other nouns (*the
+    Sure names are known, have a head word, or a noun before them that says their type. Words after other nouns (*the
     poet Ovid*) are left out, and unknown words of titles: most have capitals, and none in lower case has more than five
     letters.
     """
@@ -61,20 +61,20 @@ def type_of(name: Sequence[str], as_person: bool = False) -> str | None:
 
 
 def type_in_context(lemmas: Sequence[str], first: int, end: int, as_person: bool = False) -> str | None:
-    """Return the type that the words around a name say, `end` being the word behind it; None where they say none.
+    """Return the type that the words around a name say, `end` being the word after it; None where they say none.
 
-    They are up to four words before (*the banks of the*) or three behind (*flows*), and nouns (*Ran is a long film*).
+    They are up to four words before (*the banks of the*) or three after (*flows*), and nouns (*Ran is a long film*).
     """
     found, article = tables(), [*lemmas[first - 1 : first]] == ["the"]
     starts = [(start, stop) for stop in (first, first - article) for start in range(max(stop - 4, 0), stop)]
     before = sorted((" ".join(lemmas[start:stop]) for start, stop in starts), key=len, reverse=True)
-    behind = [" ".join(lemmas[end:stop]) for stop in (end + 3, end + 2, end + 1)]
-    behind = [f"the {phrase}" for phrase in behind if article] + behind
-    for table, phrases in (("before", before), ("after", behind)):
+    after = [" ".join(lemmas[end:stop]) for stop in (end + 3, end + 2, end + 1)]
+    after = [f"the {phrase}" for phrase in after if article] + after
+    for table, phrases in (("before", before), ("after", after)):
         for phrase in phrases:
             if phrase in found[table] and not (as_person and phrase in found["weak"]):
                 return found[table][phrase]
-    is_said = behind[-2] in (", a", ", an", "be a", "be an")
+    is_said = after[-2] in (", a", ", an", "be a", "be an")
     return next((lemma for lemma in lemmas[end + 2 : end + 5] if is_said and lemma in found["noun"]), None)
 
 
@@ -87,7 +87,7 @@ def gene_symbol(name: str) -> str:
 def gene_product(name: Sequence[str], as_other: bool = False) -> str | None:
     """Return `enzyme` or `protein` for a name of a gene, of its product or of their family, None for others.
 
-    as_other: the name is taken for another kind of thing, such as a person; then genes have a digit or a capital behind
+    as_other: the name is taken for another kind of thing, such as a person; then genes have a digit or a capital after
     a small letter
     """
     if as_other and not re.search(r"[a-z].*[A-Z]|\d", " ".join(name)):
@@ -113,7 +113,7 @@ def tables() -> Mapping[str, Mapping[str, str]]:
 
     head, first head, surname: heads of names, heads that begin names, heads that are also surnames
     noun, noun of: nouns that stand before names of their type, without and with *of*
-    before, after, weak: lemmas that stand before or behind names of their type; those that stand before persons, too
+    before, after, weak: lemmas that stand before or after names of their type; those that stand before persons, too
     work, closed: types that the context says better than heads; types of which `known_names.tsv` has all names
     unsure: types that models give names which they do not know
     gene: types that models give to unknown names of genes' products

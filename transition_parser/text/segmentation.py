@@ -36,7 +36,7 @@ def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]
 
 
 def _pieces(line: str, most: int) -> Iterator[str]:
-    """Yield a line in pieces of up to `most` characters. A piece ends behind a blank if its second half has one."""
+    """Yield a line in pieces of up to `most` characters. A piece ends after a blank if its second half has one."""
     first = 0
     while len(line) - first > most:
         end = line.rfind(" ", first + most // 2, first + most) + 1 or first + most

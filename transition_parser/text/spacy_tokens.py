@@ -125,7 +125,7 @@ def _divided(part: str) -> tuple[str, ...]:
 
 def _by_affixes(part: str, specials: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Return the tokens that prefixes, suffixes and infixes make, and exceptions between them."""
-    before, behind = [], []
+    before, after = [], []
     while part not in specials:
         prefix = _length(_PREFIX.match(part))
         if prefix and part[prefix:] in specials:
@@ -134,13 +134,13 @@ def _by_affixes(part: str, specials: Mapping[str, tuple[str, ...]]) -> list[str]
             break
         end = len(part) - _length(_SUFFIX.search(part[prefix:]))
         if end < len(part) and part[:end] in specials:
-            behind.append(part[end:])
+            after.append(part[end:])
             part = part[:end]
             break
         if not prefix and end == len(part):
             break
         before += [part[:prefix]] if prefix else []
-        behind += [part[end:]] if end < len(part) else []
+        after += [part[end:]] if end < len(part) else []
         part = part[prefix:end]
     inside: list[str] = []
     if part in specials:
@@ -152,7 +152,7 @@ def _by_affixes(part: str, specials: Mapping[str, tuple[str, ...]]) -> list[str]
                 inside += (part[start : match.start()], match[0])
                 start = match.end()
         inside.append(part[start:])
-    return [*before, *filter(None, inside), *reversed(behind)]
+    return [*before, *filter(None, inside), *reversed(after)]
 
 
 def _length(match: regex.Match | None) -> int:

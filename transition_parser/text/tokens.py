@@ -100,7 +100,7 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The position behind the last character."""
+        """The position after the last character."""
         return self.start + len(self.form)
 
     @property

@@ -225,7 +225,7 @@ class _Corpus:
         pieces = [self._edges]
         for part, opens in zip(self._parts, self._opens, strict=True):
             if opens or self._random.random() < _PARAGRAPH_BREAK:
-                size = len(part[0]) - int(part[-1][-1] == 0)  # without the blank behind the sentence
+                size = len(part[0]) - int(part[-1][-1] == 0)  # without the blank after the sentence
                 pieces += (tuple(tensor[:size] for tensor in part), self._edges)
             else:
                 pieces.append(part)
@@ -244,7 +244,7 @@ def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
 
 
 def _part(sentence: WrittenSentence, labeller: NetworkLabeller) -> tuple[Tensor, ...]:
-    """Return the tensors of a `_Batch` of a sentence, with the blank behind it if there is one."""
+    """Return the tensors of a `_Batch` of a sentence, with the blank after it if there is one."""
     ((_text_only, labels),) = labelled([sentence])
     text = _text(sentence)
     counts = torch.tensor([character != " " for character in text])

@@ -143,7 +143,7 @@ def frame_actions(table: Frames) -> FrameActions:
 
 @lru_cache(maxsize=1 << 14)  # words come again and again
 def _evoked_by(actions: FrameActions, span: tuple[Word, ...], particle: str | None) -> Evoked:
-    """Return the lemmas of the frames that a span evokes, given the particle behind it (`Frames.particle_of`)."""
+    """Return the lemmas of the frames that a span evokes, given the particle after it (`Frames.particle_of`)."""
     lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
     known = forms if actions.table.knows(forms) and " ".join(lemmatise(forms)) == key(span) else ()
     return _with_unknown(actions.table.evoked(lemmas, known, [particle] if particle else ()), span)

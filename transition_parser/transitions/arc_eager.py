@@ -87,7 +87,7 @@ class ArcEager(TreeSystem):
         At most one word may be headless once the buffer is empty. So every headless word of the stack except the lowest
         must become a dependent of a word of the buffer, even if this head is wrong. If a word of the buffer has a gold
         arc with a word further down the stack, the first such word can be the head without loss. Otherwise the head
-        can be the first word of the buffer behind the dependents of the higher words. If these dependents include the
+        can be the first word of the buffer after the dependents of the higher words. If these dependents include the
         last word, no such head is left, and one more arc is lost. This happens where the last word is in the buffer and
         depends, directly or through words of the buffer, on the second headless word from below or a word above it.
         """

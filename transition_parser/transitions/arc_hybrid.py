@@ -83,7 +83,7 @@ class ArcHybrid(TreeSystem):
 
 
 class ArcHybridSwap(ArcHybrid):
-    """The arc-hybrid system for all trees: SWAP moves the top of the stack behind the front of the buffer."""
+    """The arc-hybrid system for all trees: SWAP moves the top of the stack after the front of the buffer."""
 
     name = "arc-hybrid-swap"
     kinds = (*ArcHybrid.kinds, Kind.SWAP)

@@ -347,7 +347,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
         labels: dict[Kind, Sequence[str | None]] = {
             Kind.SHIFT: (None, *sorted(self.shift_words)),
-            Kind.LEFT_ARC: relations,  # the root is behind all words, so its arc is a left arc
+            Kind.LEFT_ARC: relations,  # the root is after all words, so its arc is a left arc
             Kind.RIGHT_ARC: [r for r in relations if self.roots.allow(r, from_root=False)],
         }
         return iter([Action(kind, label) for kind in self.kinds for label in labels.get(kind, (None,))])

@@ -1,6 +1,6 @@
 """The options and the encoder of SPA-DP: an LSTM scans the sentence, then a rescan makes a second vector of each word.
 
-B sentences, P words and root, which stands behind the words; in the paper before them. Source: SPA-DP, eqs 12 to 26
+B sentences, P words and root, which stands after the words; in the paper before them. Source: SPA-DP, eqs 12 to 26
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
-# what is before the verb of a command: `please` or a condition, another command, the begin of a sentence
+# what is before the verb of a command: `please` or a condition, another command, the beginning of a sentence
 _ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
 _ASKED = re.compile(
     rf"(^|([-.!?:;(\"*),/]|and|or|so|but|then|also|attached|further) )(please|pls|plz) (, )?{_ADVERBS}"

@@ -12,7 +12,7 @@ BETWEEN = frozenset(  # words between a subject and its verb in the active voice
 )
 _SPEAKERS = frozenset(("i", "we"))
 _ASKING = frozenset("who whom what which".split())
-_AUXILIARIES = frozenset("did do does will would can could should".split())  # behind `who` they leave it an object
+_AUXILIARIES = frozenset("did do does will would can could should".split())  # after `who` they leave it an object
 
 
 def mend_subjects(draft: Draft) -> None:

@@ -36,9 +36,9 @@ _TEXT = "text (--raw, in Python raw=True, reads any file as text)"
 class FileLayout(Enum):
     """The ways in which a file holds its sentences."""
 
-    BLOCKS = "blocks of lines, with a blank line behind each (CoNLL-U, banks)"
+    BLOCKS = "blocks of lines, with a blank line after each (CoNLL-U, banks)"
     LINES = "each on a line of its own"
-    WORDS = "each word on a line of its own, with a blank line behind each sentence"
+    WORDS = "each word on a line of its own, with a blank line after each sentence"
     PARAGRAPHS = "anywhere in paragraphs, which end at blank lines"
 
 
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
         is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
         same, but the segmenter finds the tokens (for AMRs, spaCy's rules for English)
     raw: True to read the file as text with `tokenised` None, whatever it looks like
-    vertical: True to read the file as text with a word a line, up to a tab, and a blank line behind each sentence
+    vertical: True to read the file as text with a word a line, up to a tab, and a blank line after each sentence
     longest: maximum length of a sentence in words; a longer sentence of raw text is divided, with a warning
     segmenter: divides text into sentences and tokens, by default by rules for English
     column: the column of tables that holds the text
@@ -76,7 +76,7 @@ class FilePlace(NamedTuple):
     """A place where a part of a file may begin or end."""
 
     position: int = 0  # number of bytes before the place; in Parquet, number of rows
-    line: int = 1  # number of the first line behind the place
+    line: int = 1  # number of the first line after the place
     sentences: int = 0  # number of sentences before the place; in tables, number of rows
     characters: int = 0  # number of characters before the place; not counted in Parquet
 
@@ -137,7 +137,7 @@ def read_sentences(path: str | os.PathLike, kind: type[T], reading: Reading | No
     """Yield the sentences of a file, `-` for standard input, as they are read, each a `kind`.
 
     A file is CoNLL-U where its first line that is no comment has ten columns, or where its name ends in `.conllu`. It
-    is an AMR bank where it opens with comments that have an id, a sentence or tokens and a graph or a blank line behind
+    is an AMR bank where it opens with comments that have an id, a sentence or tokens and a graph or a blank line after
     them, or where its name ends in `.amr`; the graphs of a bank are not read. Any other file is text. Text without
     sentences gives a `ParserWarning`; CoNLL-U and banks without sentences are an `InputError`.
     """
@@ -194,7 +194,7 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
         head.append(line)
         of_bank |= _BANK_COMMENT.match(line) is not None
         if not line.strip():
-            if of_bank:  # an entry without a graph, behind which a pipe may pause
+            if of_bank:  # an entry without a graph, after which a pipe may pause
                 break
         elif not line.removeprefix(BOM_UTF8).startswith(b"#"):
             break
@@ -210,7 +210,7 @@ def no_sentences(name: str, layout: FileLayout) -> None:
 
 
 def _is_bank(head: list[bytes], name: str) -> bool:
-    """Return True for comments with an id, a sentence or tokens, and a graph behind them; the graph may be missing."""
+    """Return True for comments with an id, a sentence or tokens, and a graph after them; the graph may be missing."""
     if unpacked_name(name).endswith(".amr"):
         return True
     last = head[-1].lstrip() if head else b""
