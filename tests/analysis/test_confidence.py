@@ -115,10 +115,7 @@ def test_confidences_are_those_of_the_calibration(folder, options, scalings):
         ({"derivation": {}}, "'calibration' must have the keys derivation and beam"),
         ({"derivation": {}, "beam": 5}, "the scalings of 'calibration' must be a JSON object, not 5"),
         ({"derivation": {}, "beam": {"arc_scores": {"temperature": 1}}}, "must be a temperature and an offset"),
-        ({"derivation": {}, "beam": {"a": {"temperature": True, "offset": 0}}}, "must be a temperature and an offset"),
         ({"derivation": {}, "beam": {"a": {"temperature": 0, "offset": 0}}}, "is out of range"),
-        ({"derivation": {}, "beam": {"a": {"temperature": -1, "offset": 0}}}, "is out of range"),
-        ({"derivation": {}, "beam": {"a": {"temperature": 1, "offset": 1e9}}}, "is out of range"),
         ({"derivation": {"x": {"temperature": 1, "offset": 0}}, "beam": {}}, "'x' is not a kind of confidence"),
     ],
 )

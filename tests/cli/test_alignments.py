@@ -1,9 +1,6 @@
 """The forms of alignments that `parse` writes, and what reads them."""
 
-import random
-
 import pytest
-import smatch
 
 from tests.conftest import SAMPLE_AMR, run_here
 from transition_parser.graphs.bank import read_bank
@@ -29,13 +26,6 @@ def parsed(tmp_path_factory):
     return paths
 
 
-def field_smatch(gold, system) -> list[tuple[float, float, float]]:
-    """Precision, recall and F1 of all entries, by the package `smatch`."""
-    random.seed(1)  # where its climbs begin
-    with open(gold, encoding="utf-8") as one, open(system, encoding="utf-8") as other:
-        return list(smatch.score_amr_pairs(one, other))
-
-
 def test_metadata_is_what_is_written_unless_marks_are_asked_for(parsed):
     default = parsed["default"].read_bytes()
     assert default == parsed["alone"].read_bytes() == parsed["metadata"].read_bytes()
@@ -52,14 +42,6 @@ def test_both_forms_are_read_back(parsed):
     for listed, marked in zip(read_bank(parsed["metadata"]), read_bank(parsed["marks"]), strict=True):
         assert any(listed.alignments) and listed.alignments == marked.alignments
         assert listed.graph == marked.graph and "~" not in listed.penman
-
-
-def test_marks_alone_confuse_the_smatch_of_the_field(parsed, tmp_path):
-    bare = tmp_path / "bare.amr"
-    bare.write_text("\n\n".join(entry.penman for entry in read_bank(parsed["default"])) + "\n")
-    (without,) = field_smatch(parsed["gold"], bare)
-    assert field_smatch(parsed["gold"], parsed["metadata"]) == [without]
-    assert field_smatch(parsed["gold"], parsed["marks"]) < [without]
 
 
 def test_score_and_draw_read_both_forms(parsed, tmp_path):

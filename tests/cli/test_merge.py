@@ -44,14 +44,6 @@ def test_merge(folder, tmp_path):
     assert [entry.id for entry in read_bank(tmp_path / "train.amr")] == ["dog", "cat"]
 
 
-def test_merging_twice_is_merging_once(folder, tmp_path):
-    run(folder, "-o", tmp_path / "train.amr")
-    (tmp_path / "once").mkdir()
-    (tmp_path / "train.amr").rename(tmp_path / "once" / "train.amr")
-    run(tmp_path / "once", "-o", tmp_path / "train.amr")
-    assert (tmp_path / "train.amr").read_text() == (tmp_path / "once" / "train.amr").read_text()
-
-
 def test_broken_entry(folder, tmp_path):
     (folder / "b.txt").write_text(HEADER + BAD)
     assert fails(folder, "-o", tmp_path / "train.amr").startswith(f"{folder / 'b.txt'}:5: sentence bad: ")

@@ -3,18 +3,15 @@
 import os
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Timer
 
 import pytest
 
-from tests.conftest import OF_PROGRAMS, PROGRAMS, ROOT, SAMPLE, run_here
+from tests.conftest import OF_PROGRAMS, PROGRAMS, SAMPLE, run_here
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu
 
-PROGRAM = Path(sys.executable).with_name("transition-parser")
 CONLLU = "# sent_id = {0}\n1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n2\tthere\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
 ENTRY = "# ::id {0}\n# ::snt She sleeps.\n\n"
 
@@ -126,12 +123,3 @@ def test_an_error_ends_the_program_while_the_input_is_open():
         write(running, CONLLU.replace("2\t", "3\t"))
         assert running.wait() == 2
         assert running.stderr.read().count("\n") == 1
-
-
-def test_standard_input_that_is_closed():
-    done = subprocess.run(
-        ["sh", "-c", f"exec {PROGRAM} parse en-ewt - <&-"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "transition-parser: error: standard input is closed\n"

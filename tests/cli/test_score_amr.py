@@ -76,14 +76,3 @@ def test_the_report_has_no_wiki_on_request_and_no_alternatives(files, tmp_path):
     for options, shown in (((), 2), (("--ignore-wiki",), 1)):  # in the graph as written, and as a missing triple
         run_here("score", gold, system, "--html", page, *options)
         assert page.read_text(encoding="utf-8").count("Bob") == shown
-
-
-def test_bad_files(files):
-    gold, system = files
-    system.write_text("# ::id b\n(a / amr-empty)\n", encoding="utf-8")
-    assert f"{system}:1: sentence b: entry 1 of {gold} (line 1) has the id a" in fails(gold, system)
-    system.write_text("# ::id a\n(w / want-01 :ARG0 (b / boy)\n", encoding="utf-8")
-    assert f"{system}:2: sentence a" in run_here("score", gold, system, status=2).stderr
-    system.write_text("", encoding="utf-8")
-    assert "the file holds no graphs" in fails(gold, system)
-    assert "No such file" in fails(gold, system.with_name("none.amr"))

@@ -318,19 +318,6 @@ def test_an_empty_page_says_its_purpose_and_has_examples(tab, served):
     tab.locator("#about").wait_for()
 
 
-def test_a_text_without_words_is_said_to_have_no_sentences(tab, served):
-    tab.goto(served)
-    parse(tab, TEXT)
-    tab.fill("#text", " ")
-    tab.click("#parse")
-    tab.locator("#status.error").wait_for()
-    assert tab.locator("#status").text_content() == "There is nothing to parse yet. Type a sentence first."
-    assert (
-        "".join(texts(tab, ".sentence"))
-        == "1The old lighthouse keeper waved at every ship.2She told him what they had decided."
-    )
-
-
 @pytest.mark.slow
 def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, served):
     tab.goto(served)
@@ -440,17 +427,6 @@ def test_words_of_trees_are_marked_with_their_arcs(tab, served):
     assert texts(tab, "#sentence-1 .word.linked") == ["She", "sleeps"]
     tab.locator("#sentence-1 .word", has_text="She").hover()
     assert texts(tab, "#sentence-1 .linked .role") == ["nsubj"]
-
-
-def test_the_controls_of_steps_stay_in_view(tab, served):
-    tab.goto(served)
-    parse(tab, LONG.replace(" .", ",").rpartition(" The ")[0])
-    tab.locator(".steps").click()
-    tab.locator(".candidates").scroll_into_view_if_needed()
-    tab.mouse.wheel(0, 300)
-    tab.wait_for_function("() => window.scrollY > 300")
-    slider = tab.get_by_label("Step of the derivation").bounding_box()
-    assert 0 <= slider["y"] < 100
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.helpers.small_models import (
     tiny_encoder,
     with_words,
 )
-from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
+from tests.helpers.tiny_encoder import LAYERS, LONGEST, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, with_root_at_bottom
@@ -514,16 +514,3 @@ def test_amrs_are_refused(tmp_path_factory):
     for kind in ("sentence", "state graph", "refined"):
         with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
             make_model(kind, amrs.resources)
-
-
-def test_encoders_that_are_too_short_or_of_another_kind(encoder, tmp_path):
-    with pytest.raises(InputError, match=f"--encoder-layers 9: the pretrained encoder has only {LAYERS}"):
-        PretrainedLayers(encoder, "", 9)
-    with pytest.raises(InputError, match="is not the one that the model was trained with"):
-        PretrainedLayers(encoder, "0" * 64, 1)
-    other = make_encoder(tmp_path / "other")
-    config = (other / "config.json").read_text().replace('"hidden_act": "gelu"', '"hidden_act": "relu"')
-    (other / "config.json").write_text(config)
-    with pytest.raises(InputError, match="only layers of BERT"):
-        PretrainedLayers(str(other), "", 1)
-    assert PretrainedLayers(encoder, "", 1).sizes.width == WIDTH

@@ -10,7 +10,7 @@ from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.modules import pretrained
 from transition_parser.modules.layers import SequenceRun, runs
-from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of, stored_vectors
+from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, stored_vectors
 from transition_parser.modules.words import WordOptions
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
@@ -128,15 +128,6 @@ def test_training_goes_on_from_a_frozen_encoder(folder, training):
     learning.load_state_dict(frozen.state_dict())
     inputs, x = frozen.read(SENTENCES), torch.zeros(len(SENTENCES), 64, 8)
     assert torch.allclose(learning.eval()(inputs, x), frozen.eval()(inputs, x), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [("7-8", "has 6 layers"), ("4-3", "has 6 layers"), ("last9", "has 6 layers"), ("x", "a range such as 3-6")],
-)
-def test_layers_that_are_not_there(wanted, said):
-    with pytest.raises(InputError, match=said):
-        layers_of(wanted, 6)
 
 
 # --- files ------------------------------------------------------------------------------------

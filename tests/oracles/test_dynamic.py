@@ -10,8 +10,7 @@ from tests.helpers.strategies import trees
 from tests.oracles.brute_force import Graph, all_trees, gold_heads, legal_steps
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles import costs, oracle
-from transition_parser.oracles.static import NonProjectiveError
-from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, RootRelations, State, TreeSystem, make_system
+from transition_parser.transitions import TREE_SYSTEMS, Kind, RootRelations, State, TreeSystem, make_system
 
 SWAP_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if not system.projective_only]
 PROJECTIVE_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if system.projective_only]
@@ -140,14 +139,3 @@ def test_costs_are_those_of_kinds_whatever_the_relations(name):
         assert set(found) == {action.kind for action, _ in legal_steps(plain, state)}
         assert all(costs(other, state, tree) == found for other in others)
         state = rng.choice([after for _, after in legal_steps(plain, state)])
-
-
-def test_what_has_no_costs():
-    system = make_system("arc-hybrid")
-    state = system.initial(["a", "b", "c"])
-    with pytest.raises(NonProjectiveError, match="crosses"):
-        costs(system, state, DependencyTree((3, 0, 2), ("x", "root", "x")))
-    with pytest.raises(ValueError, match="the tree has 2 words, and the configuration 3"):
-        costs(system, state, DependencyTree((2, 0), ("x", "root")))
-    with pytest.raises(ValueError, match="amr has no costs"):
-        costs(SYSTEMS["amr"](), state, DependencyTree((2, 3, 0), ("x", "x", "root")))

@@ -209,15 +209,3 @@ def test_parsers_in_memory_find_trees_together_and_so_do_their_copies(trees_mode
         assert [(parse.actions, parse.arc_scores) for parse in parser.parse(sentences)] == wanted
     with pytest.raises(InputError, match="finds trees together with others can't be one of them"):
         Parser(model, resources, others=[here])
-
-
-def test_what_does_not_go_together_is_said(models, amr_checkpoint):
-    with pytest.raises(InputError, match="the model does not read domains: leave out the domain 'news'"):
-        Parser.load(models[0], others=models[1:], domain="news")
-    with pytest.raises(InputError, match="nbest must be 1 or more"):
-        Parser.load(models[0], others=models[1:], nbest=0)
-    with pytest.raises(InputError, match="builds other graphs than the first model: give models of trees, or models"):
-        Parser.load(models[0], others=[amr_checkpoint])
-    parser = Parser.load(models[0], others=models[1:])
-    with pytest.raises(InputError, match="find trees together have no search of their own: name one model"):
-        parser.derivations(Sentence.from_words(("a", "b")))

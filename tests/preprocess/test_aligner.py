@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import run_here
-from tests.helpers.steps import grows_linearly
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank
@@ -188,11 +187,6 @@ def test_tokens():
         entry_tokens(parse_entry(["# ::id a", "(d / dog)"]))
 
 
-def test_an_entry_without_a_graph():
-    alone = parse_entry(["# ::snt Dogs bark ."])
-    assert [*aligned([alone])] == [alone]
-
-
 def test_processes_change_nothing():
     entries = [
         entry("Dogs bark at night", "(b / bark-01 :ARG0 (d / dog) :time (d2 / date-entity :dayperiod (n / night)))")
@@ -278,14 +272,6 @@ def test_numbers_that_python_does_not_read(word, role):
     for constant in ("7", f'"{word}"', '"²:30"', "9" * 5000):
         done = align(f"on {word} .", f"(d / date-entity :{role} {constant})")
         assert set(done) == {"date-entity", constant}
-
-
-def test_a_chain_of_concepts_without_words_takes_linear_time():
-    def chain(size: int):
-        nodes = "".join(f"(t{number} / thing :mod " for number in range(size))
-        return align_entry(entry("a b", f"{nodes}(z / zoo{')' * size})"))
-
-    assert grows_linearly(chain, 30)
 
 
 LARGE = [

@@ -77,12 +77,6 @@ def test_before_the_data_are_there_the_learning_rate_stays():
     assert scheduler.step_update(7) == pytest.approx(0.5 * 7 / 30)
 
 
-@pytest.mark.parametrize("options", [{"max_epoch": 0}, {"warmup_epochs": 4.0}, {"warmup_epochs": -1.0}])
-def test_epochs_that_make_no_sense(options):
-    with pytest.raises(InputError, match="needs --warmup-epochs less than --max-epoch"):
-        EpochsPolynomial(config(**options), Optimizer())
-
-
 FLAGS = ("--lr-scheduler", "epochs_polynomial", "--max-epoch", "3", "--log-interval", "1", "--disable-validation")
 
 

@@ -408,8 +408,3 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
     assert shown("top2") == [[0, 0, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
     machine.apply(torch.tensor([table.tokens.index(make)]))  # the newest node is of the current span
     assert shown("top2") == [[0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
-
-
-def test_frames_need_a_lexicon():
-    with pytest.raises(ValueError, match="needs a lexicon"):
-        make_table(frames=FRAMES)

@@ -1,11 +1,7 @@
 """Configs: what they say, what they build on, and what is wrong with them."""
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.training.flags import (
     arguments_of,
@@ -104,13 +100,3 @@ def test_a_short_training_has_a_short_warmup(folder, config, given, warmup):
     flags = with_fitting_warmup(merged([*read_flags(write(folder, "c", *config)), *given_flags(given)]), said.append)
     assert dict(flag[:2] for flag in flags)["--warmup-epochs"] == warmup
     assert said == ["warm-up: 0.5 epochs instead of 3, because --max-epoch is 2"] * (warmup == "0.5")
-
-
-def test_scripts_get_them_one_a_line(folder):
-    def printed(path):
-        command = [sys.executable, "-m", "transition_parser.training.flags", path]
-        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-
-    assert printed(folder / "base.flags").stdout.splitlines()[-1] == "(0.9, 0.98)"
-    bad = printed(write(folder, "bad", "@nowhere.flags"))
-    assert bad.returncode == 2 and bad.stderr.count("\n") == 1 and not bad.stdout

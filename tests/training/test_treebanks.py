@@ -212,24 +212,6 @@ def test_a_folder_without_training_data_is_refused(tmp_path):
         Treebank.of_folder("ewt-en")
 
 
-@pytest.mark.parametrize(
-    ("text", "license"),
-    [
-        (
-            "This work is licensed under the Creative Commons Attribution-ShareAlike 4.0 Generic License.",
-            "CC BY-SA 4.0",
-        ),
-        ("Attribution-NonCommercial-NoDerivs 3.0 Unported", "CC BY-NC-ND 3.0"),
-        ("Creative Commons Attribution 4.0 International", "CC BY 4.0"),
-        ("GNU", "see LICENSE.txt"),
-    ],
-)
-def test_the_licence_is_read_where_the_readme_states_none(treebank, text, license):
-    (treebank / "README.md").unlink()
-    (treebank / "LICENSE.txt").write_text(text)
-    assert Treebank.of_folder(treebank).about()["license"] == license
-
-
 def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
     options = DependencyOptions("arc-hybrid-swap", 400, holds_out=True)
     counts = preprocess_dependency({"train": [SAMPLE]}, tmp_path / "data", options)

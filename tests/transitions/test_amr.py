@@ -112,14 +112,6 @@ def test_why_illegal(before, action, reason):
     assert reason in (system.why_illegal(state, Action.parse(action)) or "legal")
 
 
-def test_words_that_can_not_be_copied():
-    system = make_system("amr")
-    state = system.apply(system.initial([Word("(", "("), Word('"x', "x")]), Action.parse("SHIFT"))
-    assert "not a symbol" in system.why_illegal(state, Action.parse("COPY_LEMMA"))
-    state = system.apply(state, Action.parse("SHIFT"))
-    assert "quotation marks" in system.why_illegal(state, Action.parse("ENTITY(t)"))
-
-
 def test_the_lexicon_limits_what_names_a_span():
     lexicon = {"dog": {Action.parse("PRED(animal)")}}
     assert replay(["dogs", "a"], "SHIFT PRED(animal) ROOT SHIFT COPY_LEMMA LA(x) REDUCE CLOSE", lexicon).labels
@@ -202,11 +194,6 @@ def test_a_sentence_that_has_only_symbols_gets_any_frame():
     for word in ("gave", "12"):  # the lemma may name the only concept
         with pytest.raises(ValueError, match="evokes no frame"):
             replay([word], "SHIFT FRAME(07,particle) ROOT CLOSE", LEXICON, FRAMES)
-
-
-def test_without_frames_there_is_no_frame():
-    with pytest.raises(ValueError, match="amr has no FRAME"):
-        replay(["dogs"], "SHIFT FRAME(02) ROOT CLOSE")
 
 
 @given(
