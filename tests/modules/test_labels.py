@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, TagHeads
+from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, RankedSets, TagHeads
 from transition_parser.text.columns import Columns
 
 FEATS = ("Number=Sing", "Case=Nom", "Number=Plur", "Foreign", "Case=Acc", "case=x")
@@ -111,6 +111,48 @@ def test_predictions_do_not_depend_on_the_batch():
     lengths = [7, 3, 5, 1]
     together = heads().predict(words, lengths)
     assert together == [heads().predict(words[i : i + 1, : n + 1], [n])[0] for i, n in enumerate(lengths)]
+
+
+FORMS = {
+    ("dog", "NOUN"): "Number=Sing",
+    ("sheep", "NOUN"): "Case=Acc|Number=Sing Number=Plur",
+    ("run", "VERB"): "|",
+}
+LISTED = Columns(VALUES, {"feats": FORMS}, seen=COLUMNS.seen)
+
+
+def test_sets_are_those_of_the_tag_in_training_best_first():
+    """Compared to the log-probability of each set; sets of training alone are predicted, within 3 nats of the best."""
+    labels, of_tag = RankedSets(LISTED, "feats"), {1: ["Number=Sing", "Case=Acc|Number=Sing", "Number=Plur"], 2: ["|"]}
+    for seed in range(20):
+        scores, tags = 2 * some_scores(seed, 2, 3), torch.tensor([[1, 2, 1], [2, 1, 3]])
+        found = [labels.values(ids.tolist()) for ids in labels.best_of_tags(scores, tags, None)]
+        log_probs = labels.scores(scores).log_softmax(-1)
+        for i, k in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1)):
+            places = labels.targets([[of for of in of_tag[int(tags[i, k])]]], len(of_tag[int(tags[i, k])]))[0]
+            sums = [sum(log_probs[i, k, row, place].item() for row, place in enumerate(one)) for one in places]
+            ranked = sorted(zip(sums, of_tag[int(tags[i, k])], strict=True), reverse=True)
+            assert found[i][k].split() == [one for total, one in ranked if total > ranked[0][0] - 3]
+        assert found[1][2] == "|"  # a tag without words in training
+
+
+def test_the_usual_tags_of_a_word_are_preferred_unless_another_is_far_likelier():
+    torch.manual_seed(7)
+    model = TagHeads(DIM, LISTED, weight=0.5)
+    words = 3 * torch.randn(6, 8, DIM)
+    free = model.predict(words, [8] * 6)
+    usual = [[("VERB",), ("NOUN", "X"), ("unseen",), (), *[("X",)] * 4]] * 6
+    scores = model.scores(words)["upos"]
+    changed = 0
+    for i, found in enumerate(model.predict(words, [8] * 6, usual=usual)):
+        for k, tags in enumerate(usual[i]):
+            likely = [tag for tag in tags if tag in VALUES["upos"]]
+            likely = [tag for tag in likely if scores[i, k, 1 + VALUES["upos"].index(tag)] > scores[i, k].max() - 3]
+            best = max(likely, key=lambda tag: scores[i, k, 1 + VALUES["upos"].index(tag)], default=free[i]["upos"][k])
+            assert found["upos"][k] == best
+            changed += best != free[i]["upos"][k]
+    assert changed > 3
+    assert model.predict(words, [8] * 6, [["NOUN"] * 8] * 6, usual=usual)[0]["feats"][0] != "|"  # a given tag stays
 
 
 def test_the_loss_of_all_columns():

@@ -45,13 +45,29 @@ def test_a_file_and_none(tmp_path):
         assert found.values == COLUMNS.values and found.forms == forms
 
 
-def test_forms_keep_what_they_have_throughout_with_a_tag():
+def test_forms_keep_all_that_they_have_with_a_tag():
     rows = (("VERB", "cut", "_"), ("NOUN", "cut", "Number=Sing"), ("NOUN", "cuts", "Number=Sing"))
     words = tuple(Row(str(i), "cut", lemma, upos, feats=feats) for i, (upos, lemma, feats) in enumerate(rows, 1))
     by_tag = values_of_forms([Sentence(words)], ("upos", "lemma", "feats"))
     assert by_tag["feats"] == {("cut", "VERB"): "|", ("cut", "NOUN"): "Number=Sing"}
     assert by_tag["lemma"] == {("cut", "VERB"): "l0+|0+", ("cut", "NOUN"): "l0+|0+ l0+|0+s"}
-    assert values_of_forms([Sentence(words)], ("feats",)) == {"feats": {}}
+    assert values_of_forms([Sentence(words)], ("feats",)) == {"feats": {("cut", "_"): "Number=Sing |"}}
+
+
+def test_a_form_of_training_has_the_best_of_its_sets_of_features():
+    sets = {("Cut", "VERB"): "A=B C=D", ("cut", "NOUN"): "|", ("run", "VERB"): "E=F"}
+    columns = Columns({"upos": ("NOUN", "VERB")}, {"feats": sets})
+    assert columns.features("Cut", "VERB", "E=F C=D A=B") == "C=D" and columns.features("Cut", "VERB", "E=F") == "A=B"
+    assert columns.features("CUT", "NOUN", "A=B |") == "|" and columns.features("new", "VERB", "E=F C=D") == "E=F"
+    assert [*columns.tags_of("Cut")] == ["VERB"] and [*columns.tags_of("CUT")] == ["VERB", "NOUN"]
+    assert [*columns.tags_of("new")] == []
+    assert columns.sets_of_tags() == {"VERB": ["A=B", "C=D", "E=F"], "NOUN": ["|"]}
+
+
+def test_a_model_that_left_out_ambiguous_forms_knows_those_of_the_same_letters_alone():
+    columns = Columns({"upos": ("NOUN",)}, {"feats": {("run", "VERB"): "E=F", ("cut", "NOUN"): "|"}})
+    assert columns.features("run", "VERB", "A=B") == "E=F" and columns.features("Run", "VERB", "A=B") == "A=B"
+    assert not columns.lists_sets and [*columns.tags_of("run")] == []
 
 
 def test_a_lemma_is_a_known_one_if_one_of_the_rules_gives_it():

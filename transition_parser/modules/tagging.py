@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError
 from transition_parser.modules.layers import HiddenLayer, linear, of_rows
 from transition_parser.modules.words import WordOptions
-from transition_parser.text.columns import ABSENT, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
+from transition_parser.text.columns import ABSENT, DOMAIN, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
 
 _FAR = float("-inf")
 HIDDEN_DROPOUT = 0.1  # of the hidden layers of `TagHeads`
@@ -143,6 +143,58 @@ class LabelSet:
         return [self._values[tuple(of_word)] for of_word in ids]
 
 
+class RankedSets(LabelSet):
+    """A column of sets of labels whose sets in training are known: some of those of the word's tag, best first.
+
+    Like `RankedLabels`, it gives at most `most` sets, within `margin` nats.
+    """
+
+    most, margin = RankedLabels.most, RankedLabels.margin
+
+    def __init__(self, columns: Columns, name: str) -> None:
+        super().__init__(columns, name)
+        self._ids: dict[str, int] = {}  # set → id, in the order of the first use
+        self._sets: dict[int, dict[str, list[str]]] = {}  # domain, by id → `Columns.sets_of_tags`
+        self._choices: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
+
+    def best_of_tags(self, scores: Tensor, tags: Tensor, domains: Tensor | None) -> Tensor:
+        """Return the ids (B, P, K) of the best sets of each word, best first, then 0, for K ≤ `most`.
+
+        scores: (B, P, labels); tags: (B, P), ids of UPOS; domains: (B,)
+        """
+        scores = F.pad(scores[..., 1:].float(), (1, 0))  # "absent" has the score 0
+        domains = torch.zeros(len(tags), dtype=torch.long, device=tags.device) if domains is None else domains
+        best = torch.zeros(*tags.shape, self.most, dtype=torch.long, device=tags.device)
+        keys = torch.stack([domains[:, None].expand_as(tags), tags], -1)
+        for domain, tag in keys.flatten(0, 1).unique(dim=0).tolist():
+            there = (tags == tag) & (domains == domain)[:, None]
+            ids, labels = (one.to(tags.device) for one in self._choices_of(domain, tag))
+            some, places = scores[there][:, labels].sum(-1).topk(min(self.most, len(ids)), -1)
+            best[..., : places.size(-1)][there] = ids[places] * (some > some[:, :1] - self.margin)
+        return best
+
+    def _choices_of(self, domain: int, tag: int) -> tuple[Tensor, Tensor]:
+        """Return the ids (K,) of the sets of a tag in a domain, and the ids (K, L) of their labels, then 0."""
+        if (domain, tag) not in self._choices:
+            (name,) = self.columns.of_ids(UPOS, [tag])
+            values = self._of_domain(domain).get(name) or self._of_domain(0).get(name) or [ABSENT]
+            ids = [self._ids.setdefault(value, len(self._ids) + 1) for value in values]
+            labels = [torch.tensor(self.columns.ids(self.name, self._column.labels(value))) for value in values]
+            padded = nn.utils.rnn.pad_sequence([one.long() for one in labels], batch_first=True)
+            self._choices[domain, tag] = torch.tensor(ids), padded
+        return self._choices[domain, tag]
+
+    def _of_domain(self, domain: int) -> dict[str, list[str]]:
+        if domain not in self._sets:
+            name = self.columns.of_ids(DOMAIN, [domain])[0] if domain else None
+            self._sets[domain] = self.columns.of_domain(name).sets_of_tags()
+        return self._sets[domain]
+
+    def values(self, ids: Sequence[Any]) -> list[str]:
+        names = (UNKNOWN, *self._ids)
+        return [" ".join(names[i] for i in of_word if i) for of_word in ids]
+
+
 def seen_labels(columns: Columns, name: str) -> Tensor | None:
     """Return (tags, labels) bool: True for labels that training has seen with a UPOS tag; None if unknown."""
     if name not in columns.seen:
@@ -175,7 +227,8 @@ class TagHeads(nn.ModuleDict):
         self.columns, self.weight = columns, weight
         self._labels: dict[str, OneLabel | LabelSet] = {}
         for name in self:
-            kind = LabelSet if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
+            of_sets = RankedSets if columns.lists_sets and UPOS in sizes else LabelSet
+            kind = of_sets if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
             self._labels[name] = kind(columns, name)
         found = {name: seen_labels(columns, name) for name in self}
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
@@ -195,12 +248,15 @@ class TagHeads(nn.ModuleDict):
         lengths: Sequence[int],
         tags: Sequence[Sequence[str]] = (),
         domains: Tensor | None = None,
+        usual: Sequence[Sequence[Sequence[str]]] = (),
     ) -> list[Tags]:
         """Return the predicted values of each column, limited to those seen with known UPOS `tags` (`_`: not known).
 
+        usual: for each word the UPOS tags that it has in training (none: not known); the best of them is predicted
+            unless another is more likely by more than `RankedLabels.margin` nats
         words: (B, P, dim), `EncoderOut.tagged`; domains: (B,), `EncoderOut.domains`
         """
-        best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags, domains).items()}
+        best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags, domains, usual).items()}
         return [
             {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}
             for i, length in enumerate(lengths)
@@ -219,24 +275,44 @@ class TagHeads(nn.ModuleDict):
     def limited(self) -> bool:
         return bool(self._seen)
 
-    def _best(self, words: Tensor, tags: Sequence[Sequence[str]], domains: Tensor | None) -> dict[str, Tensor]:
+    def _best(
+        self,
+        words: Tensor,
+        tags: Sequence[Sequence[str]],
+        domains: Tensor | None,
+        usual: Sequence[Sequence[Sequence[str]]],
+    ) -> dict[str, Tensor]:
         """Return the ids of the best labels of each column: labels seen with the word's tag, and in its domain."""
         best: dict[str, Tensor] = {}
+        of_words = words.new_empty(0)  # the ids (B, P) of UPOS, which comes first
         for name, head in self.items():
-            legal = None
+            labels, scores, legal = self._labels[name], head(words), None
             if name in self._seen:
-                of_words = best[UPOS]  # comes first
-                if tags:
-                    known = self._labels[UPOS].targets(tags, of_words.size(1)).to(of_words.device)
-                    of_words = torch.where(known > 0, known, of_words)
-                self._seen[name] = self._seen[name].to(of_words.device)
+                self._seen[name] = self._seen[name].to(words.device)
                 legal = self._seen[name][of_words]
             if name in self._limits and domains is not None:
                 self._limits[name] = self._limits[name].to(words.device)
                 limit = self._limits[name][domains][:, None].expand(-1, words.size(1), -1)
                 legal = limit if legal is None else legal & limit
-            best[name] = self._labels[name].best(head(words), legal)
+            if isinstance(labels, OneLabel) and name == UPOS:
+                best[name] = of_words = self._usual(labels.scores(scores, legal), usual).argmax(-1)
+                if tags:
+                    known = labels.targets(tags, of_words.size(1)).to(of_words.device)
+                    of_words = torch.where(known > 0, known, of_words)
+            elif isinstance(labels, RankedSets):
+                best[name] = labels.best_of_tags(scores, of_words, domains)
+            else:
+                best[name] = labels.best(scores, legal)
         return best
+
+    def _usual(self, scores: Tensor, usual: Sequence[Sequence[Sequence[str]]]) -> Tensor:
+        """Return scores (B, P, tags), −inf but for the usual tags of words where one of them is likely enough."""
+        allowed = torch.zeros(scores.shape, dtype=torch.bool)
+        for i, sentence in enumerate(usual):
+            for k, tags in enumerate(sentence):
+                allowed[i, k, self.columns.ids(UPOS, tags)] = True
+        allowed = allowed.to(scores.device) & (scores > scores.amax(-1, keepdim=True) - RankedLabels.margin)
+        return scores.masked_fill(~allowed & allowed.any(-1, keepdim=True), _FAR)
 
     def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
         """Return the targets of each column, (B, wide) or (B, wide, attributes); see `OneLabel` and `LabelSet`."""

@@ -660,7 +660,9 @@ class Parser(Generic[P_co]):
                 return encoder_out, [{READINGS: one} for one in readings] or [{} for _ in batch]
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
             lengths = [len(one.words) for one in batch]
-            return encoder_out, heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains)
+            columns = self.resources.columns
+            usual = [[*map(columns.of_domain(one.domain).tags_of, one.sentence.forms)] for one in batch]
+            return encoder_out, heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains, usual)
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, in_search: bool = False

@@ -70,7 +70,7 @@ class Column:
 
     def value(self, labels: Iterable[str]) -> str:
         """Return the value of a set of labels, `_` for no labels. As in UD, the labels are sorted, ignoring case."""
-        return "|".join(sorted(labels, key=str.lower)) or UNKNOWN
+        return _sorted(labels) or UNKNOWN
 
 
 # functions with names, which can be pickled with a model's inputs
@@ -89,7 +89,11 @@ def _xpos(sentence: Any) -> Sequence[str]:
 
 
 def _features(sentence: Any) -> Sequence[str]:
-    return [ABSENT if row.feats == UNKNOWN else row.feats for row in sentence.words]
+    return [ABSENT if row.feats == UNKNOWN else _sorted(row.feats.split("|")) for row in sentence.words]
+
+
+def _sorted(labels: Iterable[str]) -> str:
+    return "|".join(sorted(labels, key=str.lower))
 
 
 def domain_of(path: str | os.PathLike) -> str:
@@ -155,7 +159,7 @@ def labels_of(column: str, sentences: Iterable[Any]) -> Iterator[str]:
 
 
 def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[str, Forms]:
-    """Return column → (form, tag) → the value of a pair that always has the same features, and all its lemma rules."""
+    """Return column → (form, tag) → all its lemma rules or sets of features, the most frequent first."""
     found: dict[str, dict[tuple[str, str], Counter[str]]] = {name: {} for name in _KEY_OF_FORMS if name in columns}
     for sentence in sentences if found else ():
         for name, of_column in found.items():
@@ -165,7 +169,7 @@ def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[
         name: {
             form: " ".join(value for value, _ in values.most_common())
             for form, values in of_column.items()
-            if UNKNOWN not in values and (name == LEMMA or len(values) == 1)
+            if UNKNOWN not in values
         }
         for name, of_column in found.items()
     }
@@ -256,6 +260,7 @@ class Columns:
     seen: column → UPOS tag → the labels that occur with the tag
     forms: column → (form, tag) → value (`values_of_forms`); the tag is `_` where there are none
     of_domains: domain → column → the labels of the trees of the domain
+    lists_sets: True if all sets of features of all forms are known
     forms_of_domains: domain → the `forms` of its trees, in place of `forms`, where the data has several domains
     """
 
@@ -273,6 +278,9 @@ class Columns:
         self._by_domain: dict[str, Self] = {}
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
         self._known: dict[str, _KnownLemmas] = {}  # tag → what `forms` says of it, made when first asked for
+        self._tags: dict[str, list[str]] = {}  # form → its UPOS tags, made when first asked for
+        # False for models of earlier versions, which left out forms with several sets of features
+        self.lists_sets = any(" " in values for known in self._of_all(FEATS) for values in known.values())
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return the columns themselves: nothing changes them, and copies of a model share them."""
@@ -288,7 +296,8 @@ class Columns:
         if domain not in self._by_domain:
             found = copy(self)
             forms = self.forms_of_domains[domain]
-            found.forms, found._known = {name: dict(of_column) for name, of_column in forms.items()}, {}
+            found.forms = {name: dict(of_column) for name, of_column in forms.items()}
+            found.forms_of_domains, found._known, found._tags = {}, {}, {}
             self._by_domain[domain] = found
         return self._by_domain[domain]
 
@@ -338,6 +347,37 @@ class Columns:
         found = next((lemma for rule in some if (lemma := lemma_of(form, rule)) in known.lemmas), None)
         usual = (known.usual[end] for k in _ENDINGS if is_changed and (end := ending[-k:]) in known.usual)
         return found or lemma_of(form, next(usual, fit[0]))
+
+    def features(self, form: str, tag: str, ranked: str) -> str:
+        """Return the first of the ranked sets of features, or, of a form of training, the first that it has there."""
+        known, first = self.forms.get(FEATS, {}), ranked.split()
+        of_form = (known.get((form, tag)) or (self.lists_sets and known.get((form.lower(), tag))) or "").split()
+        return next((one for one in first if one in of_form), of_form[0] if of_form else first[0])
+
+    def sets_of_tags(self) -> dict[str, list[str]]:
+        """Return UPOS tag → the sets of features that words with it have in training."""
+        found: dict[str, dict[str, None]] = {}
+        for known in self._of_all(FEATS):
+            for (_, tag), values in known.items():
+                found.setdefault(tag, {}).update(dict.fromkeys(values.split()))
+        return {tag: [*values] for tag, values in found.items()}
+
+    def _of_all(self, column: str) -> Iterator[Forms]:
+        """Yield the forms of the column, or those of each domain."""
+        return (forms[column] for forms in (self.forms, *self.forms_of_domains.values()) if column in forms)
+
+    def tags_of(self, form: str) -> Sequence[str]:
+        """Return the UPOS tags that a form, or else the form in lower case, has in training; none for other forms.
+
+        They are none where `lists_sets` is False.
+        """
+        if self.lists_sets and not self._tags:
+            for one, tag in {key: None for of_column in self.forms.values() for key in of_column}:
+                for key in {one, one.lower()}:
+                    tags = self._tags.setdefault(key, [])
+                    if tag not in tags:
+                        tags.append(tag)
+        return self._tags.get(form, ()) or self._tags.get(form.lower(), ())
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""

@@ -63,11 +63,9 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         given = [row.upos if upos else UNKNOWN for row in sentence.words]
         of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
         values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
-        for name, known in columns.forms.items():  # forms of the training data have its values
-            if values[name] and name != LEMMA:  # `lemma` looks forms up itself
-                values[name] = [*map(known.get, zip(sentence.forms, of_words, strict=True), values[name])]
         lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
-        features = tuple(UNKNOWN if value == ABSENT else value for value in values[FEATS])
+        sets = map(columns.features, sentence.forms, of_words, values[FEATS])
+        features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
         scores = tuple(map(math.exp, log_probs))
         return Parse(
             sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,
