@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, checks style, imports and types, and runs the tests. --corpora: also tests on whole corpora, in the folder that
 # TRANSITION_PARSER_DATA names, and tests of computation once more as on an older processor. --slow: also these, long random
-# walks, more examples and whole crosses (tests/helpers/crosses.py). Other arguments go to pytest. Tests run in as many processes as
-# there are cores, up to four (-n 0: in one); the tests of a file run in the same process.
+# walks, more examples and whole crosses (tests/helpers/crosses.py). Other arguments go to pytest. Tests run in as many
+# processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same process.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh" all
 cd "$root"
 markers=(-m "not slow") more=
@@ -28,8 +28,8 @@ tests "${markers[@]}" "$@" || status=$?
 # What depends on the processor once more, as on a processor without AVX-512, bf16 and int8
 if [ $status = 0 ] && [ "$more" ] && [ $# = 0 ] && grep -q avx512 /proc/cpuinfo 2>/dev/null; then
     TRANSITION_PARSER_CPU=avx2 tests "${markers[@]}" tests/kernels/test_{int8,encoders,loader,searches}.py \
-        tests/modules/test_packing.py tests/parsing/test_{parser,parser_copies}.py tests/fairseq/test_{precision,models}.py \
-        tests/parsing/test_every_way.py::test_every_precision || status=$?
+        tests/modules/test_packing.py tests/parsing/test_{parser,parser_copies}.py tests/tasks/test_precision.py \
+        tests/training/test_models.py tests/parsing/test_every_way.py::test_every_precision || status=$?
 fi
 wait "$checked" || status=$?
 cat "$said"

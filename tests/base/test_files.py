@@ -19,8 +19,8 @@ from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import locked_file, new_files, open_input, replacing
 
-# no byte code, which a full disk would leave cut off
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+NO_BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": "1"}  # a full disk would leave it cut off
 
 
 def program(*command) -> list[str]:
@@ -109,7 +109,7 @@ def test_a_full_disk_is_said_of_the_output(folder, command, checkpoint):
     out = folder / "out"
     words = [str(word).replace("OUT", str(out)).replace("CHECKPOINT", str(checkpoint)) for word in command]
     done = subprocess.run(
-        program(*words), env=ENVIRONMENT, capture_output=True, text=True,
+        program(*words), env=ENVIRONMENT | NO_BYTE_CODE, capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (400, resource.RLIM_INFINITY)),
     )  # fmt: skip
     assert done.returncode == 2 and names(out) == ["x"] * (command[0] == "train")  # the folder of what is continued

@@ -13,10 +13,10 @@ import torch
 from safetensors import safe_open
 
 from tests.conftest import generate, preprocess, run_here, train
-from tests.fairseq import test_models
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import MODELS, SIZES, make_criterion, task_and_batch, with_words
 from tests.helpers.tiny_encoder import make_encoder
+from tests.training import test_models
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
