@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import load, save
+from safetensors.torch import save
 from torch import Tensor
 
 from tests.helpers.mutations import mutated_bytes
@@ -28,7 +28,7 @@ VALUES: list[Any] = [
 def mutate(folder: Path, random: Random) -> str:
     """Damages one file of an exported folder, and says how."""
     file = random.choice(sorted(path for path in folder.iterdir() if path.name != "README.md"))
-    own = {".json": json_value, ".safetensors": tensors}.get(file.suffix, changed_bytes)
+    own = {".json": json_value, ".safetensors": odd_tensors}.get(file.suffix, changed_bytes)
     change = random.choice([own, own, own, own, changed_bytes, changed_bytes, put_aside])
     return f"{change.__name__} {file.name}: {change(file, random)}"
 
@@ -116,7 +116,7 @@ def mutate_signed(folder: Path, sign: Callable[[Path], None], random: Random) ->
 
 
 def odd_tensors(file: Path, random: Random) -> str:
-    """One array of another shape, type or range, or other metadata. The rest stays."""
+    """One array that is odd, or other metadata. The rest stays."""
     with safe_open(file, "pt") as opened:
         values, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata() or {}  # noqa: SIM118
     if metadata and random.random() < 0.2:
@@ -125,12 +125,24 @@ def odd_tensors(file: Path, random: Random) -> str:
         metadata[key] = random.choice([*texts, "{", "[" * 100_000, "[" * 500 + "]" * 500, '["x", "x"]', "9" * 5000])
         said = f"{key} {metadata[key]:.20}"
     else:
-        name = random.choice(sorted(values))
-        kind, change = random.choice([*ODD.items()])
-        values[name] = change(values[name])
-        said = f"{name} {kind}"
+        said = odd_weights(values, random)
     file.write_bytes(save({name: value.contiguous() for name, value in values.items()}, metadata or None))
     return said
+
+
+def odd_weights(values: dict[str, Tensor], random: Random) -> str:
+    """Gives one tensor another shape, type, range or name, or takes it away."""
+    name = random.choice(sorted(values))
+    kind = random.choice([*ODD, "renamed", "without", "extra"])
+    if kind in ODD:
+        values[name] = ODD[kind](values[name])
+    elif kind == "extra":
+        values[f"{name}.extra"] = values[name].clone()
+    else:
+        value = values.pop(name)
+        if kind == "renamed":
+            values[f"{name}x"] = value
+    return f"{name} {kind}"
 
 
 def _with_number(number: float) -> Callable[[Tensor], Tensor]:
@@ -162,52 +174,12 @@ ODD: dict[str, Callable[[Tensor], Tensor]] = {
 }  # fmt: skip
 
 
-def tensors(file: Path, random: Random) -> str:
-    """The weights of an exported folder."""
-    weights = load(file.read_bytes())
-    said = damaged_tensor(weights, random)
-    file.write_bytes(save({name: value.contiguous() for name, value in weights.items()}))
-    return said
-
-
-def damaged_tensor(weights: dict[str, Tensor], random: Random) -> str:
-    """Changes one tensor of a model's weights."""
-    name = random.choice(sorted(weights))
-    value = weights[name].clone()
-    spot = random.randrange(value.numel())
-
-    def with_number(number: float) -> Tensor:
-        whole = not value.is_floating_point()  # the codes of int8
-        return value.flatten().index_fill(0, torch.tensor([spot]), -128 if whole else number).view_as(value)
-
-    changes: dict[str, Callable[[], Tensor]] = {
-        "NaN": lambda: with_number(float("nan")),
-        "infinite": lambda: with_number(-float("inf")),
-        "int64": value.long,
-        "complex": lambda: value.to(torch.complex64),
-        "float16": value.half,
-        "one more": lambda: torch.cat([value, value[:1]]),
-        "one dimension more": lambda: value[None],
-        "empty": lambda: value[:0],
-    }
-    kind = random.choice([*changes, "renamed", "without", "extra"])
-    if kind in changes:
-        weights[name] = changes[kind]()
-    elif kind == "extra":
-        weights[f"{name}.extra"] = value
-    else:
-        del weights[name]
-        if kind == "renamed":
-            weights[f"{name}x"] = value
-    return f"{name} {kind}"
-
-
 def mutate_state(state: dict, random: Random) -> str:
     """Changes the contents of a checkpoint, and says how."""
     part = random.choice(["model", "model", "cfg.model", "cfg.model", "cfg", "task", "task_state", "top", "object"])
     value = copy.deepcopy(random.choice(VALUES))
     if part == "model":
-        return damaged_tensor(state["model"], random)
+        return odd_weights(state["model"], random)
     if part == "cfg.model":
         options = vars(state["cfg"]["model"])
         said = damaged(options, random)
