@@ -34,7 +34,7 @@ limit_instructions()  # before torch is imported
 ENVIRONMENT = {**os.environ, **OF_PROGRAMS}
 PROGRAMS = Programs(ENVIRONMENT, (*PARSING, *TRAINING))
 
-for profile, examples in (("default", 40), ("many", 200)):  # many: with `run/test.sh --slow`
+for profile, examples in (("default", 25), ("many", 200)):  # many: with `run/test.sh --slow`
     settings.register_profile(profile, deadline=None, max_examples=examples)  # machines are shared: no timed tests
 settings.load_profile("default")
 

@@ -54,8 +54,3 @@ def test_bad_facts_are_one_error(tmp_path, text, lines, options, problem):
     path = facts(tmp_path, *lines)
     done = run_here(*PARSE, "en-amr", text, "--tokenize", "--given", path, *options, "-o", output, status=2)
     assert problem in done.stderr and not output.exists()
-
-
-def test_facts_are_for_amrs(tmp_path, text):
-    done = run_here(*PARSE, "en-ewt", text, "--given", facts(tmp_path, FACTS), status=2)
-    assert "--given is for AMRs: en-ewt is a model of trees" in done.stderr

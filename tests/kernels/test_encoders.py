@@ -45,14 +45,6 @@ def test_self_attention_of_sentences(lanes, dtype, heads, d, scale):
     assert not found[~belongs].any() and found[belongs].all()
 
 
-def test_scores_may_be_as_low_as_they_are_finite(lanes):
-    """What fills the vectors up counts for nothing."""
-    case = sentences_case(1, 32, torch.float, [3])
-    case["query"], case["keys"] = torch.full((4, 32), -1e16), torch.full((4, 32), 1e16)
-    found = encoders.self_attention(**case)[1:]
-    assert torch.allclose(found, case["values"][1:].mean(0).expand(3, 32), atol=1e-6)
-
-
 def test_no_sentences_and_no_words(lanes):
     none, some = torch.empty(0, dtype=torch.int32), torch.zeros(3, dtype=torch.int32)
     for first in (none, some):
@@ -101,11 +93,3 @@ def test_letter_maxima(lanes, sizes, filters):
         biases = torch.stack([window.bias for window in windows])
         found = encoders.letter_maxima(letters, sizes, tables, biases)
     assert torch.allclose(found, torch.cat(each, 1), **CLOSE[torch.float])
-
-
-@pytest.mark.parametrize("dim", [1, 15, 32, 101])
-def test_products_of_pairs(lanes, dim):
-    torch.manual_seed(dim)
-    many, one = torch.randn(7, 5, dim).bfloat16(), torch.randn(7, dim)
-    found = encoders.products_of_pairs(many, one)
-    assert torch.allclose(found, (many.float() @ one[..., None])[..., 0], atol=1e-4, rtol=1e-5)

@@ -132,17 +132,3 @@ def test_rescans_are_those_without_a_kernel(variant, from_target, dtype):
     error = (found.float() - wanted.float())[mask].abs()
     assert float(error.max()) < (1e-5 if (variant, dtype) == ("floats", torch.float) else 0.06)
     assert float(error.mean()) < (1e-6 if (variant, dtype) == ("floats", torch.float) else 3e-3)
-
-
-def test_gates_are_exact():
-    """Also where gates are shut or open: the first step has no state, so that numbers of words are gates."""
-    torch.manual_seed(1)
-    for scale in (1e-8, 1e-4, 1.0, 80.0):
-        layers = layers_of(3, 96, 32, "floats")
-        for layer in layers[::2]:
-            layer.weight.data, layer.bias.data = torch.eye(96), torch.zeros(96)
-        x = torch.randn(9, 1, 96) * scale
-        attention, _, new = x[:, 0].double().chunk(3, -1)
-        wanted = (attention.sigmoid() * new.tanh()).repeat(1, 2)
-        found = RecurrentLayer("to target", layers)(x, torch.ones(9, dtype=torch.long))[:, 0]
-        assert torch.allclose(found.double(), wanted, rtol=0, atol=1e-6)

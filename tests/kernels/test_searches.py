@@ -226,9 +226,7 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
         (lambda given: {"beam": 0}, "must be 1 or more"),
         (lambda given: {"sinusoids": given["sinusoids"][:2]}, "a derivation has more actions"),
         (lambda given: _changed(given, "actions", end=10**6), "end: beyond the vocabulary"),
-        (lambda given: _changed(given, "actions", output=given["actions"].output[1:]), "must be 1 or more, for"),
         (lambda given: _changed(given, "attended", memories=given["attended"].memories[:1]), "for each of 2 layers"),
-        (lambda given: _changed(given, "attended", positions=[None]), "for each of 2 layers"),
         (
             lambda given: _changed(given, "attended", positions=[x[:, :0] for x in given["attended"].positions]),
             "one vector",
@@ -236,8 +234,6 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
         (lambda given: _changed(given, "attended", roles=given["attended"].roles + 5), "roles: beyond"),
         (lambda given: _changed(given, "attended", lengths=given["attended"].lengths + 5), "lengths: beyond"),
         (lambda given: {"rows": _at(given["rows"], (1, 0), 7)}, "rows: beyond"),
-        (lambda given: {"rows": _at(given["rows"], (1, 1), 7)}, "rows: beyond"),
-        (lambda given: {"rows": _at(given["rows"], (1, 14), -1)}, "rows: beyond"),
         (lambda given: {"span": -1}, "span 0 or more"),
         (lambda given: {"features": given["features"][:, :, :8]}, "the features more than 8"),
         (lambda given: {"features": _at(given["features"], (1, 0, 8), 10**6)}, "features: beyond the lexicon"),
@@ -246,7 +242,6 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
         (lambda given: _changed(given, "table", route=given["table"].route + 9), "route or sense: beyond"),
         (lambda given: _functions(given, "tokens", lambda old: old + 10**6), "arcs: beyond the vocabulary"),
         (lambda given: _functions(given, "places", lambda old: old + 2), "arcs: .* of a third node"),
-        (lambda given: _functions(given, "rows", lambda old: old - 1), "rows: beyond the functions"),
         (lambda given: _functions(given, "tokens", lambda old: old.repeat(65)), "at most 64 arcs"),
         (
             lambda given: _changed(given, "table", frame_classes=[x - 1 for x in given["table"].frame_classes]),

@@ -228,21 +228,6 @@ def test_trees_are_those_of_the_scores(case):
         assert all(system.roots.allow(label, head == 0) for head, label in zip(tree.heads, tree.relations, strict=True))
 
 
-@pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
-def test_after_an_unseen_action_nothing_of_the_sentence_counts(case):
-    """What follows is about other words: it must not be taken for the gold tree."""
-    plain, net_input, table = case.model.plain, case.batch["net_input"], case.task.table
-    actions = net_input["prev_output_tokens"].clone()
-    arcs = torch.tensor([action is not None and action.label is not None for action in table.actions])
-    actions[0, arcs[actions[0]].nonzero()[0]] = case.task.target_dictionary.unk()
-    with torch.no_grad():
-        read = plain.read(net_input["src_tokens"], actions, None, net_input["features"])
-        decisions = plain.decoder.decisions(*read)
-    for decision in decisions:
-        counts = decision.competing.gather(2, decision.target[..., None])[..., 0] * decision.counted
-        assert not counts[0].any() and torch.equal(counts[1:].bool(), decision.counted[1:])
-
-
 def test_tags_are_predicted_from_the_words_as_they_are_read(tmp_path_factory):
     """The heads of columns see words that the scan and the rescan hide; the decoder does not."""
     model = make_model("bot", task_of("arc-standard", tmp_path_factory).resources).plain.eval()

@@ -20,7 +20,6 @@ from transition_parser.models.use_parser.layer import (
     Structures,
     indicators,
 )
-from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 
@@ -219,31 +218,6 @@ def test_relations_are_those_of_eq_5(case_of, system):
 
 
 # --- two stages -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "amr"])
-@torch.no_grad()
-def test_scores_are_probabilities_of_kind_and_label(case_of, system):
-    """log p(kind) + log p(label | kind), both among what is legal; a softmax over legal actions changes nothing."""
-    _, batch, plain = case_of(system, "structures")
-    decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
-    encoder_out = plain.encode(batch["net_input"])
-    states = decoder.states(actions, encoder_out)
-    factored, legal = decoder.factored_scores(actions, encoder_out, states), decoder.legality(states)
-    scores = decoder.scores(actions, encoder_out, states)
-    there = legal > 0
-    assert torch.allclose(only_legal(scores, legal).logsumexp(-1), torch.zeros(legal.shape[:-1]), atol=1e-5)
-    assert bool(scores.isfinite().all())
-    kinds = decoder.kinds
-    assert factored.kinds.size(-1) == len(kinds.names) and "</s>" in kinds.names and "SHIFT" in kinds.names
-    for b, t in [(0, 0), (0, 3), (1, 5), (2, 2)]:
-        open_kinds = sorted({int(kinds.kind[token]) for token in there[b, t].nonzero()[:, 0]})
-        for token in there[b, t].nonzero()[:, 0].tolist():
-            kind = int(kinds.kind[token])
-            alike = [o for o in there[b, t].nonzero()[:, 0].tolist() if int(kinds.kind[o]) == kind]
-            of_kind = factored.kinds[b, t, open_kinds].log_softmax(0)[open_kinds.index(kind)]
-            of_label = factored.labels[b, t, alike].log_softmax(0)[alike.index(token)]
-            assert float(scores[b, t, token]) == pytest.approx(float(of_kind + of_label), abs=EXACT)
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "arc-standard", "amr"])

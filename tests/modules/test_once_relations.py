@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.once_relations import OnceRelations, best_matching
+from transition_parser.modules.once_relations import OnceRelations
 
 NAMES = ["", "nsubj", "csubj", "obj", "obl", "advmod"]
 GROUPS = [["csubj", "nsubj"], ["obj"], ["unknown"]]
@@ -49,27 +49,8 @@ def test_the_relations_are_the_best_that_repeat_none(case):
             assert (found[own] == best[own]).all()
 
 
-@given(dependents(lowest=-np.inf))
-def test_a_relation_that_is_impossible_is_never_chosen(case):
-    heads, scores = case
-    scores[:, 3] = np.where(np.isneginf(scores[:, 1:]).all(1), -9.0, scores[:, 3])
-    found = OnceRelations(NAMES, GROUPS).choose(heads, scores.argmax(1), scores.__getitem__)
-    assert np.isfinite(scores[np.arange(len(heads)), found]).all()
-
-
 def test_many_dependents_that_all_want_one_relation():
     scores = -np.random.default_rng(1).uniform(1.0, 2.0, (3000, len(NAMES)))
     scores[:, [1, 3]] += 1.0
     found = OnceRelations(NAMES, GROUPS).choose(np.zeros(3000, int), scores.argmax(1), scores.__getitem__)
     assert [NAMES[i] in group for group in GROUPS for i in found].count(True) == 2
-
-
-@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 1.5, 4.0]), min_size=3, max_size=3), max_size=4))
-def test_no_matching_gains_more(rows):
-    gains = np.array(rows).reshape(len(rows), 3)
-    found = best_matching(gains)
-    columns = [column for column in found if column is not None]
-    assert len({*columns}) == len(columns)
-    every = itertools.permutations(range(3 + len(rows)), len(rows))
-    wanted = max(sum(gains[i, c] for i, c in enumerate(some) if c < 3) for some in every)
-    assert sum(gains[i, c] for i, c in enumerate(found) if c is not None) == wanted

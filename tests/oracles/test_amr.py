@@ -24,23 +24,10 @@ DERIVATIONS = {
         "(s / sleep-01~2 :ARG0 (c / cat~1))",
         "SHIFT SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT CLOSE",
     ),
-    "labels and copies": (
-        "Six new dogs arrived",
-        "(a / arrive-02~3 :ARG1 (d / dog~2 :quant 6~0 :mod (n / new-01~1)))",
-        "SHIFT COPY_WORD SHIFT COPY_SENSE01 SHIFT COPY_LEMMA LA(mod) REDUCE LA(quant) "
-        "SHIFT PRED(arrive-02) ROOT LA(ARG1) REDUCE CLOSE",
-    ),
     "an entity of two words": (
         "She likes New York",
         '(l / like-01~1 :ARG0 (s / she~0) :ARG1 (c / city~2 :name (n / name~2 :op1 "New"~2 :op2 "York"~3)))',
         "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE",
-    ),
-    "an entity by its strings": (
-        "German wines sell well",
-        '(s / sell-01~2 :ARG1 (w / wine~1 :mod (c / country~0 :name (n / name~0 :op1 "Germany"~0)))'
-        " :manner (w2 / well-09~3))",
-        'SHIFT ENTITY(country,"Germany") SHIFT COPY_LEMMA LA(mod) REDUCE '
-        "SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE SHIFT PRED(well-09) RA(manner) REDUCE CLOSE",
     ),
     "an entity of joined tokens": (
         "B @-@ Raf rises",
@@ -94,33 +81,10 @@ DERIVATIONS = {
         "SHIFT COPY_LEMMA SHIFT SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op) REDUCE LA(op) REDUCE "
         "SHIFT COPY_LEMMA RA(op) REDUCE CLOSE",
     ),
-    "members in another order, and without the first number": (
-        "p and q and r",
-        "(a / and~1 :op2 (p / p~0) :op1 (b / and~3 :op2 (q / q~2) :op3 (r / r~4)))",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op2) REDUCE SHIFT COPY_LEMMA SHIFT COPY_LEMMA LA(op2) REDUCE "
-        "RA(op1) REDUCE SHIFT COPY_LEMMA RA(op3) REDUCE CLOSE",
-    ),
-    "a member twice": (
-        "p or",
-        "(o / or~1 :op1 (p / p~0) :op2 p)",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op1) LA(op2) REDUCE CLOSE",
-    ),
-    "a member that DEPENDENT makes": (
-        "p or",
-        "(o / or~1 :op1 (p / p~0) :op2 -~1)",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA DEPENDENT(op2,-) ROOT LA(op) REDUCE CLOSE",
-    ),
     "members without numbers": (
         "p or",
         "(o / or~1 :op (p / p~0) :op2 -~1 :op +~1)",
         "SHIFT COPY_LEMMA SHIFT COPY_LEMMA DEPENDENT(op2,-) ROOT LA(op:) REDUCE VALUE(+) RA(op:) CLOSE",
-    ),
-    "an entity of the last word that no order suits": (
-        "p q r s",
-        '(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1) :name (n / name~3 :op1 "s"~3)))',
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA PRED(y) SWAP LA(ARG0) REDUCE "
-        "PRED(x) ROOT LA(ARG2) SWAP LA(ARG1) REDUCE LA(ARG0) REDUCE "
-        'PRED(name) REDUCE RA(name) REDUCE VALUE("s") RA(op) SHIFT CLOSE',
     ),
 }
 

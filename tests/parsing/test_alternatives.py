@@ -10,7 +10,6 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import make_model, task_of
 from transition_parser import Parser
-from transition_parser.base.errors import InputError
 from transition_parser.parsing.alternatives import Ranked, ranked
 
 BEAM, NBEST = 6, 4
@@ -99,13 +98,6 @@ def test_alternatives_do_not_depend_on_the_batch(parsed):
     for one, other in zip(alone, parses, strict=True):
         assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked]
         assert [p.probability for p in one.ranked] == pytest.approx([p.probability for p in other.ranked], rel=1e-3)
-
-
-def test_too_many():
-    with pytest.raises(InputError, match="5 parses of a sentence need a beam of 5 or more, not 4"):
-        Parser.load("en-ewt", 4, nbest=5)
-    with pytest.raises(InputError, match="nbest must be 1 or more"):
-        Parser.load("en-ewt", nbest=0)
 
 
 def test_a_model_of_whole_trees_has_one(tmp_path_factory):

@@ -13,11 +13,9 @@ import pytest
 from tests.conftest import (
     ROOT,
     SAMPLE,
-    SAMPLE_AMR,
     TASK,
     actions_generated,
     generate,
-    logged,
     run,
     run_here,
     run_trainings,
@@ -160,22 +158,6 @@ def test_variants_train(data_folder, tmp_path, arch, options):
     said = done.stdout + done.stderr
     losses = [float(loss) for loss in re.findall(r'"(?:train|valid)_loss": "([\d.]+)"', said)]
     assert '"valid_las"' in said and losses and max(losses) < 20
-
-
-@pytest.mark.slow
-def test_validation_without_search(data_folder, tmp_path):
-    done = train(data_folder, tmp_path, "--no-save", "--valid-beam", "0", "--best-checkpoint-metric", "loss", updates=2)
-    assert not logged(done, "valid_las") and logged(done, "valid_loss")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("arch", ["use_parser_small", "spa_dp_small", "stack_attention_rnn_small"])
-def test_amrs(amr_data_folder, tmp_path, arch):
-    train(amr_data_folder, tmp_path, *MODELS[arch][0].split(), arch=arch)
-    run_here("export", tmp_path / "checkpoint_last.pt", "-o", tmp_path / "exported")
-    for beam in ("1", "3"):
-        run_here("parse", tmp_path / "exported", SAMPLE_AMR, "--beam", beam, "-o", tmp_path / "out.amr")
-        run_here("score", SAMPLE_AMR, tmp_path / "out.amr")
 
 
 # --- recipes ----------------------------------------------------------------------------------

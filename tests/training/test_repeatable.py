@@ -170,14 +170,3 @@ def test_gradients_and_validation_are_those_of_one_process(data_folder, tmp_path
     assert two.keys() == one.keys() and {"valid_las", "valid_upos", "valid_loss"} <= two.keys()
     for name in one.keys() - {"valid_wps", "valid_wpb", "valid_bsz", "train_wall"}:
         assert float(two[name]) == pytest.approx(float(one[name]), abs=2e-3), name
-
-
-@pytest.mark.slow
-def test_kept_vectors_of_words_are_computed_once(data_folder, tmp_path):
-    encoder = make_encoder(tmp_path / "encoder")
-    options = ("--pretrained", encoder, "--pretrained-training", "frozen", "--pretrained-layers", "0-2")
-    by_two(data_folder, tmp_path / "two", *options, "--pretrained-cache", tmp_path / "kept")
-    by_one(data_folder, tmp_path / "one", *options, "--pretrained-cache", tmp_path / "other")
-    assert farthest(tmp_path / "two", tmp_path / "one") <= 1e-5
-    kept, other = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("kept", "other"))
-    assert kept == other
