@@ -1,19 +1,21 @@
 """The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours, and the papers' claims.
 
     python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
-        [--split dev|test] [--punct skip | --claims]
+        [--split dev|test] [--names] [--punct skip | --claims]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
-that were not run are in the table, too; "–" stands for a beam that a row was not searched with. --punct skip leaves
-punctuation out.
+that were not run are in the table, too; "–" stands for a beam that a row was not searched with. Numbers of seeds and of
+epochs stand above the table if all rows have the same. --names leaves out descriptions of rows and figures of papers,
+for a table below one that has them. --punct skip leaves punctuation out.
 
 --claims: configs/papers/PAPER.toml lists the claims of a paper: one row of a table is better than another row, worse,
 or as good. Beside the paper's difference stands our difference of the mean scores on test, with its standard error
-where a row has several seeds, with the largest beam that both rows were searched with. Differences up to two standard
-errors can't be told from chance; with one seed, up to `CHANCE`. One row is as good as another if it is not worse by
-more than `CHANCE`. There is no verdict if the rows were trained for different numbers of epochs, or if the score of a
-row is below `LEARNED`. Each corpus has a column, and a further one for a table that is `like` a table with claims.
+where a row has several seeds, with the largest beam that both rows were searched with. ✓: the claim holds; ✗: it does
+not; ?: there is no verdict. Differences up to two standard errors may be chance; with one seed, up to `CHANCE`. One row
+is as good as another if it is not worse by more than `CHANCE`. There is no verdict if the rows were trained for
+different numbers of epochs, or if the score of a row is below `LEARNED`. Each corpus has a column, and a further one
+for a table that is `like` a table with claims.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ Rows = list[list[str]]
 
 SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, number of decimals
 CHANCE = {"uas": 1.0, "las": 1.0, "smatch": 0.01}
+WHAT, NUMBERS = "", ("seeds", "epochs")  # headers of columns
 LEARNED = {"uas": 30.0, "las": 20.0, "smatch": 0.1}
 
 
@@ -136,7 +139,20 @@ def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS
         body.append([row["name"], row["what"], *figure, str(len(own)), epochs or "–", *scores])
     names = [f"{split}, {'greedy' if beam == 'beam 1' else beam}" for split, beam in columns]
     figures = [f"paper: {table.figures}"] if table.figures else []
-    return [["row", "", *figures, "seeds", "epochs", *names], *body]
+    return [["row", WHAT, *figures, *NUMBERS, *names], *body]
+
+
+def without_columns(table: Rows, names_only: bool) -> tuple[dict[str, str], Rows]:
+    """Return the numbers of seeds and epochs that all rows share, and the table without them.
+
+    names_only: True to leave out the descriptions of rows and the paper's figures, too
+    """
+    head, *body = table
+    values = {name: {row[i] for row in body} - {"0", "–"} for i, name in enumerate(head) if name in NUMBERS}
+    shared = {name: min(found) for name, found in values.items() if len(found) == 1}
+    out = {*shared} | ({WHAT} | {name for name in head if name.startswith("paper: ")} if names_only else set())
+    kept = [i for i, name in enumerate(head) if name not in out]
+    return shared, [[row[i] for i in kept] for row in table]
 
 
 # --- claims --------------------------------------------------------------------------------------
@@ -160,7 +176,7 @@ class Claim:
         runs = [run for run in runs if run["settings"]["table"] == self.table]
         both = [of_row(runs, self.row), of_row(runs, self.against)]
         if not all(both):
-            return "not run"
+            return "–"
         beams = set.intersection(*({*run[COUNTED]["test"]} for run in chain(*both)))
         if not beams:
             return "not run with the same beam"
@@ -173,26 +189,25 @@ class Claim:
         difference, error = statistics.mean(row) - statistics.mean(against), standard_error(row, against)
         decimals = SCORES[metric][1]
         shown = f"{difference:+z.{decimals}f}".replace("-", "−") + ("" if error is None else f" ± {error:.{decimals}f}")
-        shown += ", greedily" if size_of(beam) == 1 else ""
         if len({run["settings"]["epochs"] for run in chain(*both)}) > 1:
-            return f"{shown}: can't be said after different epochs"
+            return f"{shown} ? (other epochs)"
         for name, scores in ((self.row, row), (self.against, against)):
             if statistics.mean(scores) < LEARNED[metric]:
-                return f"{shown}: can't be said, {name} has hardly learned"
-        return f"{shown}: {self.verdict(difference, CHANCE[metric], error)}"
+                return f"{shown} ? ({name} has hardly learned)"
+        return f"{shown} {self.verdict(difference, CHANCE[metric], error)}"
 
     def verdict(self, difference: float, chance: float, error: float | None = None) -> str:
-        """Return `holds`, `does not hold` or `can't be said`.
+        """Return ✓ if the claim holds, ✗ if it does not, or ? if the difference may be chance.
 
         chance: the difference that two seeds of the same row may have
         error: the standard error of the difference; None for one seed
         """
         if self.expect == "as good":
-            return "holds" if difference >= -chance else "does not hold"
+            return "✓" if difference >= -chance else "✗"
         gain = difference if self.expect == "better" else -difference
         if abs(gain) <= (chance if error is None else 2 * error):
-            return "can't be said"
-        return "holds" if gain > 0 else "does not hold"
+            return "?"
+        return "✓" if gain > 0 else "✗"
 
 
 def standard_error(*samples: Sequence[float]) -> float | None:
@@ -237,6 +252,7 @@ def main() -> None:
     parser.add_argument("--table", metavar="NAME", help="this table alone (default: all that were run)")
     parser.add_argument("--corpus", metavar="NAME", help="this corpus alone (default: all)")
     parser.add_argument("--split", choices=SPLITS[1:], help="the scores of this split alone (default: dev and test)")
+    parser.add_argument("--names", action="store_true", help="leave out descriptions of rows and figures of papers")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
     shown.add_argument("--claims", action="store_true", help="print whether the papers' claims hold instead")
@@ -269,7 +285,9 @@ def write(arguments: argparse.Namespace) -> None:
     for (paper, table, data, _), runs in wanted.items():
         if any(key not in run for run in runs):
             raise InputError(f"{paper}, table {table}, {data}: has no scores {key}: those are of trees")
-        print(f"{paper}, table {table}, {data}:\n\n{markdown(rows(runs, key, splits))}\n")
+        shared, found = without_columns(rows(runs, key, splits), arguments.names)
+        title = ", ".join((paper, f"table {table}", data, *(f"{name}: {number}" for name, number in shared.items())))
+        print(f"{title}\n\n{markdown(found)}\n")
 
 
 if __name__ == "__main__":

@@ -226,6 +226,17 @@ def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
     assert all(other[3:] == ["0", "–", *["not run"] * 4] for other in body if other is not row)
 
 
+def test_numbers_that_all_rows_share_are_no_column():
+    def table(*epochs):
+        body = [[name, "text", "1.0", "2", number, "80.0"] for name, number in zip("abc", epochs)]
+        return [["row", "", "paper: LAS", "seeds", "epochs", "test"], *body, ["d", "text", "–", "0", "–", "not run"]]
+
+    shared, (head, first, *_) = paper_table.without_columns(table("5", "5", "5"), names_only=False)
+    assert shared == {"seeds": "2", "epochs": "5"} and head == ["row", "", "paper: LAS", "test"]
+    shared, (head, first, *_) = paper_table.without_columns(table("5", "40", "5"), names_only=True)
+    assert shared == {"seeds": "2"} and head == ["row", "epochs", "test"] and first == ["a", "5", "80.0"]
+
+
 def test_a_row_may_be_searched_greedily_alone(results):
     """The table says so in its columns with a beam, in whatever order the runs stand."""
     (searched,) = paper_table.read([results])
