@@ -12,16 +12,89 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from common import amr_model, amr_options
 
 from transition_parser import Parser
+from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.given import WHAT, End, Given, facts_of
+from transition_parser.oracles.amr import Derivation
+from transition_parser.oracles.amr_check import derive_entry
+from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
+from transition_parser.transitions import Kind
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import MAKE_NODES
+
+WHAT = ("nodes", "names", "edges", "top", "none", "complete")
+
+
+def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
+    """Return the facts of a gold AMR. Each node has the span of words from which the oracle makes it.
+
+    entry: an entry with `# ::tok` and an alignment of each node
+    what: the kinds of facts to return, from `WHAT`; `complete` marks the graph as having no other nodes and edges.
+        With `names`, the nodes inside a name belong to the fact of the name; without `names`, they are nodes like
+        others. For a node that is not among the facts, edges and the top have its span in place of its variable.
+
+    Raises `InputError` for a graph that the transition system can't build.
+    """
+    derived = derive_entry(entry, AmrSystem())
+    if derived.derivation is None:
+        raise derived.error or entry.error("the transition system can't build the graph")
+    graph = entry.amr
+    spans = _spans(derived.derivation, graph)
+    names, hidden = _names(graph, spans, "names" in what)
+    nodes = [
+        GivenNode(spans[node], label, f"n{node}", node in graph.constants)
+        for node, label in enumerate(graph.labels)
+        if "nodes" in what and node not in names and node not in hidden
+    ]
+    variables = {*(fact.variable for fact in names.values()), *(fact.variable for fact in nodes)}
+    ends: list[End] = [f"n{node}" if f"n{node}" in variables else spans[node] for node in range(len(graph))]
+    edges = [
+        GivenEdge(ends[source], role, ends[target])
+        for source, role, target in graph.edges
+        if "edges" in what and not {source, target} & hidden and ends[source] != ends[target]
+    ]
+    used = {word for first, last in spans for word in range(first, last + 1)}
+    none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
+    top = ends[graph.top] if "top" in what else None
+    return Given(tuple(nodes), tuple(names.values()), tuple(edges), none, top, "complete" in what, entry.id)
+
+
+def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
+    """Return for each node of the graph the span of words from which the derivation makes the node."""
+    spans: list[Span] = [(0, 0)] * len(graph)
+    order = iter(derivation.order)
+    for action, span in zip(derivation.actions, derivation.spans, strict=True):
+        if action.kind not in MAKE_NODES:
+            continue
+        node = next(order)
+        spans[node] = span
+        if action.kind is Kind.ENTITY:
+            name = next(order)
+            spans[name] = span
+            for _ in [edge for edge in graph.edges if edge.source == name]:
+                spans[next(order)] = span
+    return spans
+
+
+def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenName], set[int]]:
+    """Return named node → the fact about its name, and all nodes inside these names; both empty unless `wanted`."""
+    names: dict[int, GivenName] = {}
+    hidden: set[int] = set()
+    for node, name, ops in named(graph):
+        parts = {name, *ops}
+        whole = all(spans[part] == spans[node] for part in parts)
+        if wanted and whole and node not in names and node not in graph.constants:
+            strings = tuple(graph.labels[op][1:-1].replace('\\"', '"').replace("\\\\", "\\") for op in ops)
+            names[node] = GivenName(spans[node], graph.labels[node], strings, f"n{node}")
+            hidden |= parts
+    return names, hidden
 
 
 def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:

@@ -16,12 +16,12 @@ from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.given import WHAT, Given, GivenEdge, GivenName, GivenNode, facts_of
+from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.transitions.amr import AmrSystem
 
 sys.path.insert(0, str(ROOT / "run" / "bench"))
-from given import some_of
+from given import WHAT, facts_of, some_of
 
 COUNT = 16
 

@@ -16,22 +16,16 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from transition_parser.base.errors import InputError, errors_at, input_error, shortened, warn
 from transition_parser.base.files import open_input
 from transition_parser.base.model_files import TRUTH, Key, check_keys
-from transition_parser.graphs.amr import AmrGraph, edge_of, named
-from transition_parser.graphs.bank import AmrEntry
-from transition_parser.transitions import Kind
-from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_state import MAKE_NODES, is_constant, limits_of
-
-if TYPE_CHECKING:
-    from transition_parser.oracles.amr import Derivation
+from transition_parser.graphs.amr import edge_of
+from transition_parser.transitions.amr_state import is_constant, limits_of
 
 Span = tuple[int, int]  # first and last word
 End = str | Span  # an end of an edge: the variable of a given node, or any node of a span
@@ -378,73 +372,3 @@ class GivenFacts:
         if unused := self.unused():
             more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
             warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
-
-
-WHAT = ("nodes", "names", "edges", "top", "none", "complete")
-
-
-def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
-    """Return the facts of a gold AMR. Each node has the span of words from which the oracle makes it.
-
-    entry: an entry with `# ::tok` and an alignment of each node
-    what: the kinds of facts to return, from `WHAT`; `complete` marks the graph as having no other nodes and edges.
-        With `names`, the nodes inside a name belong to the fact of the name; without `names`, they are nodes like
-        others. For a node that is not among the facts, edges and the top have its span in place of its variable.
-
-    Raises `InputError` for a graph that the transition system can't build.
-    """
-    from transition_parser.oracles.amr_check import derive_entry  # imported late: it imports numpy, parsing does not
-
-    derived = derive_entry(entry, AmrSystem())
-    if derived.derivation is None:
-        raise derived.error or entry.error("the transition system can't build the graph")
-    graph = entry.amr
-    spans = _spans(derived.derivation, graph)
-    names, hidden = _names(graph, spans, "names" in what)
-    nodes = [
-        GivenNode(spans[node], label, f"n{node}", node in graph.constants)
-        for node, label in enumerate(graph.labels)
-        if "nodes" in what and node not in names and node not in hidden
-    ]
-    variables = {*(fact.variable for fact in names.values()), *(fact.variable for fact in nodes)}
-    ends: list[End] = [f"n{node}" if f"n{node}" in variables else spans[node] for node in range(len(graph))]
-    edges = [
-        GivenEdge(ends[source], role, ends[target])
-        for source, role, target in graph.edges
-        if "edges" in what and not {source, target} & hidden and ends[source] != ends[target]
-    ]
-    used = {word for first, last in spans for word in range(first, last + 1)}
-    none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
-    top = ends[graph.top] if "top" in what else None
-    return Given(tuple(nodes), tuple(names.values()), tuple(edges), none, top, "complete" in what, entry.id)
-
-
-def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
-    """Return for each node of the graph the span of words from which the derivation makes the node."""
-    spans: list[Span] = [(0, 0)] * len(graph)
-    order = iter(derivation.order)
-    for action, span in zip(derivation.actions, derivation.spans, strict=True):
-        if action.kind not in MAKE_NODES:
-            continue
-        node = next(order)
-        spans[node] = span
-        if action.kind is Kind.ENTITY:
-            name = next(order)
-            spans[name] = span
-            for _ in [edge for edge in graph.edges if edge.source == name]:
-                spans[next(order)] = span
-    return spans
-
-
-def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenName], set[int]]:
-    """Return named node → the fact about its name, and all nodes inside these names; both empty unless `wanted`."""
-    names: dict[int, GivenName] = {}
-    hidden: set[int] = set()
-    for node, name, ops in named(graph):
-        parts = {name, *ops}
-        whole = all(spans[part] == spans[node] for part in parts)
-        if wanted and whole and node not in names and node not in graph.constants:
-            strings = tuple(graph.labels[op][1:-1].replace('\\"', '"').replace("\\\\", "\\") for op in ops)
-            names[node] = GivenName(spans[node], graph.labels[node], strings, f"n{node}")
-            hidden |= parts
-    return names, hidden
