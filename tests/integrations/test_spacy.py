@@ -37,8 +37,8 @@ from transition_parser.integrations.spacy_documents import (
     trees_of,
 )
 from transition_parser.parsing.parses import Parse
-from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import model_path
+from transition_parser.storage.names import PRETRAINED
 
 TEXT = "  She didn't go to New York.\n\n It rained, alas!   \n"
 EWT, AMR = {"model": "en-ewt"}, {"model": "en-amr"}

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.storage.segmenters import BoundaryNetwork, NetworkLabeller, flags_of, labels_of
+from transition_parser.modules.boundaries import BoundaryNetwork, NetworkLabeller, flags_of, labels_of
 from transition_parser.text.characters import Characters
 
 

@@ -89,8 +89,9 @@ def _names(models: list[str]) -> dict[str, str]:
 
 
 def _description(model: str) -> str | None:
-    from transition_parser.storage.cards import CONFIG, read_card
+    from transition_parser.storage.cards import read_card
     from transition_parser.storage.checkpoints import model_path
+    from transition_parser.storage.names import CONFIG
 
     folder = model_path(model)
     return read_card(folder).description if (folder / CONFIG).exists() else None  # checkpoints have no card

@@ -54,7 +54,8 @@ _KEYS = {"name": Key("a string or null", lambda value: value is None or is_text(
 def _model_files() -> tuple[str, ...]:
     """Return the names that the files of an exported model may have."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
-    from transition_parser.storage.exports import CONFIG, WEIGHTS
+    from transition_parser.storage.exports import WEIGHTS
+    from transition_parser.storage.names import CONFIG
 
     return (CONFIG, WEIGHTS, *FILES, *OPTIONAL_FILES)
 
@@ -124,9 +125,9 @@ class _Component(Pipe):
 
     def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder of its own; the options of its parser are in the pipeline's configuration."""
-        from transition_parser.storage.cards import PRETRAINED
         from transition_parser.storage.checkpoints import export_checkpoint, model_path
         from transition_parser.storage.exports import WEIGHTS
+        from transition_parser.storage.names import PRETRAINED
 
         with new_files(path, stale=_model_files()) as temporary:
             model = model_path(self._folder or self.model)

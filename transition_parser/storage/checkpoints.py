@@ -25,16 +25,17 @@ from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILE
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.semantic_roles import RoleLabeller
-from transition_parser.storage.cards import (
+from transition_parser.storage.cards import FILE_NAME
+from transition_parser.storage.exports import WEIGHTS, read_config, write_config
+from transition_parser.storage.names import (
     BEST,
-    FILE_NAME,
+    CONFIG,
     OWN_NAMES,
     PRETRAINED,
     installed_model,
     model_names,
     named_models,
 )
-from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
 from transition_parser.text.languages import language_of

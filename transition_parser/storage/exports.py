@@ -17,8 +17,9 @@ from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, write_json
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import Calibration
+from transition_parser.storage.names import CONFIG
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+WEIGHTS = "model.safetensors"
 FORMAT_VERSION = 1
 _KEYS = {
     "architecture": TEXT,

@@ -21,8 +21,8 @@ from torch.optim.swa_utils import AveragedModel
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeller, flags_of
 from transition_parser.preprocess.dependency import balanced
-from transition_parser.storage.segmenters import BoundaryNetwork, EncoderPieces, NetworkLabeller, flags_of
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
 from transition_parser.text.columns import domain_of
 from transition_parser.text.learned_segmentation import (
