@@ -1,7 +1,7 @@
 """Hooks that add pages to the documentation that mkdocs builds from docs.
 
 The added pages are the command line reference (made from the code), the notebook, and files from elsewhere in the
-project, such as CHANGELOG.md and the cards of models.
+project, such as README.md, which is the first page, and the cards of models.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[2]
 # page → path of its source in the project
 ELSEWHERE = {
+    "index.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
     **{
         f"models/{path.parent.name}.md": path.relative_to(ROOT).as_posix()
         for path in sorted(ROOT.glob("transition_parser/pretrained/*/README.md"))
     },
+    **{f"tables/{path.name}": path.relative_to(ROOT).as_posix() for path in ROOT.glob("transition_parser/text/*.md")},
 }
 _PAGES = {path: page for page, path in ELSEWHERE.items()}
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
