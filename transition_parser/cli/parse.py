@@ -145,8 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.parsing.bulk import check_formats, names_in
-    from transition_parser.parsing.sentences.files import Part
-    from transition_parser.parsing.sentences.parts import documents, shard
+    from transition_parser.parsing.sentences.parts import Part, documents, shard
 
     by_ray, into_folder = arguments.engine == "ray", (arguments.output or "").endswith(("/", os.sep))
     if arguments.actors and not by_ray:

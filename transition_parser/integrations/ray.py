@@ -23,8 +23,7 @@ from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.files import folder, unpacked_name
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory, progress, redirected
 from transition_parser.parsing.bulk import names_in
-from transition_parser.parsing.sentences.files import Part
-from transition_parser.parsing.sentences.parts import divided
+from transition_parser.parsing.sentences.parts import Part, divided
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job

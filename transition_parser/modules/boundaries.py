@@ -28,8 +28,7 @@ class EncoderPieces(NamedTuple):
     @classmethod
     def of(cls, name: str | None, sha256: str = "") -> Self | None:
         """Return the pieces, None without a name and for encoders of other kinds. Raises as `EncoderFiles`."""
-        files = EncoderFiles(name, sha256) if name else None
-        if files is None or files.packed is None:
+        if not name or (files := EncoderFiles(name, sha256)).packed is None:
             return None
         return cls(name, files.sha256, files.packed.tokenizer(), files.packed.pieces())
 

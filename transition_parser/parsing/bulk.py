@@ -17,8 +17,16 @@ from transition_parser.base.process import progress
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parser import CHUNK, Parser
-from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
-from transition_parser.parsing.sentences.parts import Item, TableFormat, arrow, opened_parquet, read_part, table_of
+from transition_parser.parsing.sentences.files import EmptyLine, Reading
+from transition_parser.parsing.sentences.parts import (
+    Item,
+    Part,
+    TableFormat,
+    arrow,
+    opened_parquet,
+    read_part,
+    table_of,
+)
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
 
 JSON_SUFFIX = ".jsonl"

@@ -11,8 +11,8 @@ import pytest
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.files import Part, Reading
-from transition_parser.parsing.sentences.parts import read_part
+from transition_parser.parsing.sentences.files import Reading
+from transition_parser.parsing.sentences.parts import Part, read_part
 from transition_parser.parsing.sentences.texts import checked_forms, sentences_from, sentences_of_texts, whole_sentences
 
 # as the class of pandas.NA, whose truth value is an error

@@ -11,8 +11,8 @@ from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.parsing.sentences.files import Part, Reading, read_sentences
-from transition_parser.parsing.sentences.parts import divided, read_part
+from transition_parser.parsing.sentences.files import Reading, read_sentences
+from transition_parser.parsing.sentences.parts import Part, divided, read_part
 from transition_parser.parsing.sentences.texts import sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
 

@@ -7,10 +7,9 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from itertools import chain, islice
-from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error, warn
@@ -28,8 +27,6 @@ Kind = type[Sentence] | type[AmrEntry]
 
 _BANK_COMMENT = re.compile(rb"(?:\xef\xbb\xbf)?# ::(?:id|snt|tok)\s")
 _NO_BLANKS = re.compile(r"[^ \t]+")
-_ID = re.compile(r"#\s*sent_id\s*=")
-_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 _TEXT = "text (--raw, in Python raw=True, reads any file as text)"
 
 
@@ -90,49 +87,6 @@ class EmptyLine(NamedTuple):
     line: int  # the number of the line
 
 
-class Document(NamedTuple):
-    """An input among several inputs."""
-
-    name: str  # a name that no other input has, made from the name of the file
-    in_ids: bool  # True where the ids of the sentences get the name in front
-
-    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
-        """Return a sentence of the input with a unique id; `opens`: it is the first sentence."""
-        id_ = f"{self.name}-{sentence.id}"
-        if isinstance(sentence, AmrEntry):
-            has_new_id = self.in_ids and sentence.id is not None
-            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if has_new_id else sentence
-        comments = [f"# sent_id = {id_}" if self.in_ids and _ID.match(one) else one for one in sentence.comments]
-        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
-            comments.insert(0, f"# newdoc id = {self.name}")
-        return replace(sentence, comments=tuple(comments))
-
-
-@dataclass(frozen=True)
-class Part:
-    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe."""
-
-    path: str
-    begin: FilePlace = BEGIN
-    end: FilePlace | None = None
-    document: Document | None = None  # the name of the file among several files that are parsed into one output
-
-    @property
-    def name(self) -> str:
-        """The name of the document: that of the file, without suffixes and white space, unless several have it."""
-        stem = "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
-        return stem if self.document is None else self.document.name
-
-    def lines(self, file: BinaryIO) -> Iterator[bytes]:
-        """Yield the lines of the part of an open file."""
-        if self.end is None:
-            yield from file
-            return
-        file.seek(self.begin.position)
-        while file.tell() < self.end.position and (line := file.readline()):
-            yield line
-
-
 def read_sentences(path: str | os.PathLike, kind: type[T], reading: Reading | None = None) -> Iterator[T]:
     """Yield the sentences of a file, `-` for standard input, as they are read, each a `kind`.
 
@@ -141,24 +95,36 @@ def read_sentences(path: str | os.PathLike, kind: type[T], reading: Reading | No
     them, or where its name ends in `.amr`; the graphs of a bank are not read. Any other file is text. Text without
     sentences gives a `ParserWarning`; CoNLL-U and banks without sentences are an `InputError`.
     """
-    found = sentences_in_file(Part(str(path)), kind, reading or Reading())
+    found = sentences_in_file(str(path), kind, reading or Reading())
     return (sentence for sentence in found if not isinstance(sentence, EmptyLine))
 
 
-def sentences_in_file(part: Part, kind: Kind, reading: Reading) -> Iterator[Any]:
-    """Yield the sentences of a part of a file that is no table; in place of a line without one, an `EmptyLine`."""
-    with opened(part.path) as (file, name):
+def sentences_in_file(
+    path: str, kind: Kind, reading: Reading, begin: FilePlace = BEGIN, end: FilePlace | None = None
+) -> Iterator[Any]:
+    """Yield the sentences between two places of a file that is no table, by default of the whole file.
+
+    In place of a line without a sentence there is an `EmptyLine`.
+    """
+    with opened(path) as (file, name):
         head, layout = head_and_layout(file, name, kind, reading)
-        lines: Iterable[bytes] = chain(head, file) if part.end is None else part.lines(file)
-        empty, opens = part.end is None, not part.begin.sentences
-        for sentence in SentenceReader(name, kind, reading).read(lines, layout, part.begin):
-            if not isinstance(sentence, EmptyLine):
-                if part.document is not None:
-                    sentence = part.document.placed(sentence, opens)
-                opens = empty = False
+        lines = chain(head, file) if end is None else lines_between(file, begin, end)
+        empty = end is None
+        for sentence in SentenceReader(name, kind, reading).read(lines, layout, begin):
+            empty &= isinstance(sentence, EmptyLine)
             yield sentence
         if empty:
             no_sentences(name, layout)
+
+
+def lines_between(file: BinaryIO, begin: FilePlace, end: FilePlace | None) -> Iterator[bytes]:
+    """Yield the lines of an open file between two places; without an end the whole file, which may then be a pipe."""
+    if end is None:
+        yield from file
+        return
+    file.seek(begin.position)
+    while file.tell() < end.position and (line := file.readline()):
+        yield line
 
 
 @contextmanager
@@ -226,32 +192,43 @@ class SentenceReader:
 
     def read(self, lines: Iterable[bytes], layout: FileLayout, start: FilePlace = BEGIN) -> Iterator[Any]:
         """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`."""
-        if layout is FileLayout.PARAGRAPHS:
-            return self._of_paragraphs(lines, start)
-        if layout is FileLayout.LINES:
-            return self._of_lines(lines, start)
-        if layout is FileLayout.WORDS:
-            return self._of_words(lines, start)
+        if layout is not FileLayout.BLOCKS:
+            text = (decoded(raw, self.name, number) for number, raw in enumerate(lines, start.line))
+            return self.of_text(text, layout, start)
         if self.kind is Sentence:
             return parse_conllu(lines, self.name, start.line)
         entries = parse_bank(lines, self.name, graphs=False, first=start.line)
         words = ((one, one.tokens or tokenise(one.text)) for one in entries)
         return (replace(one, metadata={**one.metadata, "tok": " ".join(forms)}) for one, forms in words)
 
-    def _of_paragraphs(self, lines: Iterable[bytes], start: FilePlace) -> Iterator[Any]:
+    def of_text(self, lines: Iterable[str], layout: FileLayout, start: FilePlace = BEGIN) -> Iterator[Any]:
+        """Return an iterator as `read` does over the sentences of lines of text, each with its line end."""
+        ways = {
+            FileLayout.PARAGRAPHS: self._of_paragraphs,
+            FileLayout.LINES: self._of_lines,
+            FileLayout.WORDS: self._of_words,
+        }
+        return ways[layout](self._plain(lines, start.line), start)
+
+    def _plain(self, lines: Iterable[str], first: int) -> Iterator[str]:
+        """Yield lines with all their characters, a tab in place of a byte-order mark at the file's start."""
+        for number, line in enumerate(lines, first):
+            self.warned.markup(line, self.name)
+            yield without_mark(line) if number == 1 else line
+
+    def _of_paragraphs(self, lines: Iterable[str], start: FilePlace) -> Iterator[Any]:
         longest, first = self.reading.longest, start.sentences + 1
-        text = (self._text(raw, number).removesuffix("\n") for number, raw in enumerate(lines, start.line))
-        divided = self.warned.divided(self.reading.segmenter.sentences(text, longest), self.name, longest, first)
+        sentences = self.reading.segmenter.sentences((line.removesuffix("\n") for line in lines), longest)
+        divided = self.warned.divided(sentences, self.name, longest, first)
         return sentences_of_text(divided, self.kind, first, self.name, start.characters)
 
-    def _of_lines(self, lines: Iterable[bytes], start: FilePlace) -> Iterator[Any]:
+    def _of_lines(self, lines: Iterable[str], start: FilePlace) -> Iterator[Any]:
         """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
         count, place, longest = start.sentences, start.characters, self.reading.longest
         divide = self.reading.segmenter.tokens if self.kind is Sentence else tokens_of_spacy
         if self.reading.tokenised:
             divide = _words_of
-        for number, raw in enumerate(lines, start.line):
-            written = self._text(raw, number)
+        for number, written in enumerate(lines, start.line):
             line = written.rstrip("\r\n")
             check_line_ends([line], self.name, number)
             found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
@@ -260,12 +237,11 @@ class SentenceReader:
             yield self._whole(sentence, count, number, place) if sentence else EmptyLine(number)
             place += len(written)
 
-    def _of_words(self, lines: Iterable[bytes], start: FilePlace) -> Iterator[Any]:
+    def _of_words(self, lines: Iterable[str], start: FilePlace) -> Iterator[Any]:
         """Yield a sentence for each stretch of lines that are not blank; what follows a tab is no part of a word."""
         count, place, text = start.sentences, start.characters, ""
         tokens: list[Token] = []
-        for number, raw in enumerate(chain(lines, [b""]), start.line):
-            line = self._text(raw, number)
+        for number, line in enumerate(chain(lines, [""]), start.line):
             check_line_ends([line.rstrip("\r\n")], self.name, number)
             if word := line.strip().partition("\t")[0].rstrip():
                 tokens.append(Token(len(text) + line.index(word), (word,)))
@@ -276,12 +252,6 @@ class SentenceReader:
                 place, text, tokens = place + len(text), "", []
             if not word:
                 place += len(line)
-
-    def _text(self, raw: bytes, number: int) -> str:
-        """Return a line of text with all its characters, a tab in place of a byte-order mark at the file's start."""
-        line = decoded(raw, self.name, number)
-        self.warned.markup(line, self.name)
-        return without_mark(line) if number == 1 else line
 
     def _whole(self, sentence: TextSentence, number: int, line: int, place: int) -> Any:
         """Return the sentence that a line holds, or several lines from `line` on."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, count, pairwise
 from pathlib import PurePath
@@ -17,15 +18,14 @@ from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.sentences.files import (
     BEGIN,
-    Document,
     EmptyLine,
     FileLayout,
     FilePlace,
     Kind,
-    Part,
     Reading,
     SentenceReader,
     head_and_layout,
+    lines_between,
     no_sentences,
     opened,
     read_sentences,
@@ -37,6 +37,44 @@ from transition_parser.text.segmentation import is_longer
 
 if TYPE_CHECKING:
     import pyarrow
+
+
+_ID = re.compile(r"#\s*sent_id\s*=")
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
+
+
+class Document(NamedTuple):
+    """An input among several inputs."""
+
+    name: str  # a name that no other input has, made from the name of the file
+    in_ids: bool  # True where the ids of the sentences get the name in front
+
+    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
+        """Return a sentence of the input with a unique id; `opens`: it is the first sentence."""
+        id_ = f"{self.name}-{sentence.id}"
+        if isinstance(sentence, AmrEntry):
+            has_new_id = self.in_ids and sentence.id is not None
+            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if has_new_id else sentence
+        comments = [f"# sent_id = {id_}" if self.in_ids and _ID.match(one) else one for one in sentence.comments]
+        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+            comments.insert(0, f"# newdoc id = {self.name}")
+        return replace(sentence, comments=tuple(comments))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe."""
+
+    path: str
+    begin: FilePlace = BEGIN
+    end: FilePlace | None = None
+    document: Document | None = None  # the name of the file among several files that are parsed into one output
+
+    @property
+    def name(self) -> str:
+        """The name of the document: that of the file, without suffixes and white space, unless several have it."""
+        stem = "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
+        return stem if self.document is None else self.document.name
 
 
 class TableFormat(Enum):
@@ -77,8 +115,8 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
     if is_missing(value):
         return []
     if isinstance(value, str):
-        lines = (f"{line}\n".encode() for line in warned.replaced(value, row.name).split("\n"))
-        found = SentenceReader(row.name, kind, reading, warned).read(lines, reading.layout_of_text)
+        lines = (f"{line}\n" for line in warned.replaced(value, row.name).split("\n"))
+        found = SentenceReader(row.name, kind, reading, warned).of_text(lines, reading.layout_of_text)
         return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):
@@ -193,22 +231,28 @@ def opened_parquet(path: str) -> Any:
 
 def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
     """Yield the items of a part, with sentences of the class `kind`."""
-    if table_of(part.path, reading) is None:
-        for one in sentences_in_file(part, kind, reading):
-            yield Item([], one) if isinstance(one, EmptyLine) else Item([one])
+    table = table_of(part.path, reading)
+    if table is not None:
+        warned = TextWarnings(of_markup=not reading.raw)
+        for row in _rows(part, table, reading):
+            yield Item(_sentences(row, kind, reading, warned), row.kept)
         return
-    warned = TextWarnings(of_markup=not reading.raw)
-    for row in _rows(part, reading):
-        yield Item(_sentences(row, kind, reading, warned), row.kept)
+    opens = not part.begin.sentences
+    for one in sentences_in_file(part.path, kind, reading, part.begin, part.end):
+        if isinstance(one, EmptyLine):
+            yield Item([], one)
+        else:
+            yield Item([one if part.document is None else part.document.placed(one, opens)])
+            opens = False
 
 
-def _rows(part: Part, reading: Reading) -> Iterator[TableRow]:
-    if table_of(part.path, reading) is TableFormat.PARQUET:
+def _rows(part: Part, table: TableFormat, reading: Reading) -> Iterator[TableRow]:
+    if table is TableFormat.PARQUET:
         end = None if part.end is None else part.end.position
         yield from read_parquet(part.path, reading, part.begin.position, end)
         return
     with opened(part.path) as (file, name):
-        yield from read_jsonl(part.lines(file), name, reading, part.begin.line)
+        yield from read_jsonl(lines_between(file, part.begin, part.end), name, reading, part.begin.line)
 
 
 def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Document | None]:
