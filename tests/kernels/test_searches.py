@@ -48,9 +48,16 @@ def assert_same(found, wanted, precision: str) -> None:
     assert same >= (1.0 if precision == "fp32" else 0.5) * len(found)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+SYSTEMS = [("arc-hybrid", 1), ("arc-hybrid-swap", 7), ("arc-standard", 2), ("arc-standard-swap", 2)]
+
+
 @pytest.mark.parametrize(
-    ("system", "beam"), [("arc-hybrid", 1), ("arc-hybrid-swap", 7), ("arc-standard", 2), ("arc-standard-swap", 2)]
+    ("system", "beam", "precision"),
+    mostly_slow(
+        [(*system, precision) for system in SYSTEMS for precision in ("fp32", "bf16")],
+        *((*system, "fp32") for system in SYSTEMS),
+        (*SYSTEMS[1], "bf16"),
+    ),
 )
 def test_the_kernel_finds_what_search_finds_step_by_step(lanes, tmp_path_factory, system, beam, precision):
     """A decoder that adds up vectors of words is searched by one call: the same derivations with the same scores."""
@@ -102,13 +109,19 @@ def amr_parser(tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
+WAYS = [("no state", 1), ("state", 2), ("positions", 5), ("sinusoids", 2), ("top2", 2), ("columns", 3)]
+
+
 @pytest.mark.parametrize(
-    ("kind", "beam"),
-    [("no state", 1), ("state", 2), ("positions", 5), ("sinusoids", 2), ("top2", 2), ("columns", 3)],
+    ("kind", "beam", "precision"),
+    mostly_slow(
+        [(*way, precision) for way in WAYS for precision in ("fp32", "bf16", "int8")],
+        *((*way, "fp32") for way in WAYS),
+        *((*WAYS[-1], precision) for precision in ("bf16", "int8")),
+    ),
 )
 def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_parser, kind, beam, precision):
-    if precision == "int8" and lanes < 16:
+    if precision == "int8" and (lanes < 16 or not has_int8()):
         pytest.skip("only the widest variant multiplies integers")
     parser = amr_parser(kind, precision)
     encoded = encode(parser, [WORDS[start : start + length] for start, length in ((0, 4), (4, 1), (9, 3))])
@@ -124,7 +137,7 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("beam", [1, 4, 60])
+@pytest.mark.parametrize("beam", mostly_slow([1, 4, 60], 1, 60))
 @pytest.mark.parametrize("kind", mostly_slow(["no state", "positions"], "positions"))
 def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, kind, precision, beam):
     """One call searches many sentences, some side by side, the others after them; with a beam of 60, one by one."""

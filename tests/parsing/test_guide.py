@@ -23,7 +23,7 @@ from transition_parser.transitions.amr import AmrSystem
 sys.path.insert(0, str(ROOT / "run" / "bench"))
 from given import WHAT, facts_of, some_of
 
-COUNT = 16
+COUNT = 10
 
 
 @pytest.fixture(scope="module")

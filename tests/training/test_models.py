@@ -50,7 +50,6 @@ MODELS = {
     "state_transformer_small": (f"{STATE} --no-graph-output --sampled-states 3 --root-at-bottom", (10, 20)),
 }
 USUAL = (
-    "stack_transformer_small",
     "use_parser_small",
     "spa_dp_graph_small",
     "stack_attention_rnn_small",
