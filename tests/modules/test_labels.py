@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, RankedSets, TagHeads
+from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, RankedSets, TagHeads, preferred
 from transition_parser.text.columns import Columns
 
 FEATS = ("Number=Sing", "Case=Nom", "Number=Plur", "Foreign", "Case=Acc", "case=x")
@@ -97,7 +97,7 @@ def heads() -> TagHeads:
 def test_predictions_keep_to_what_was_seen_with_the_tag():
     words = torch.randn(5, 8, DIM, generator=torch.Generator().manual_seed(4))
     for tags in ((), [["VERB"] * 7] * 5, [["_", "NOUN", "unseen"] * 2] * 5):
-        for number, found in enumerate(heads().predict(words, [6] * 5, tags)):
+        for number, found in enumerate(heads().predict(words, [6] * 5, tags).tags):
             for word in range(6):
                 given_tag = tags[number][word] if tags else "_"
                 tag = given_tag if given_tag in VALUES["upos"] else found["upos"][word]
@@ -109,8 +109,16 @@ def test_predictions_keep_to_what_was_seen_with_the_tag():
 def test_predictions_do_not_depend_on_the_batch():
     words = torch.randn(4, 8, DIM, generator=torch.Generator().manual_seed(5))
     lengths = [7, 3, 5, 1]
-    together = heads().predict(words, lengths)
-    assert together == [heads().predict(words[i : i + 1, : n + 1], [n])[0] for i, n in enumerate(lengths)]
+    together = heads().predict(words, lengths).tags
+    assert together == [heads().predict(words[i : i + 1, : n + 1], [n]).tags[0] for i, n in enumerate(lengths)]
+
+
+def test_usual_labels_are_preferred_unless_another_is_far_likelier():
+    scores = torch.tensor([[0.0, -1.0, -2.9, -3.1], [0.0, -5.0, -4.0, -3.1], [0.0, -1.0, -0.5, -2.0]])
+    usual = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]]).bool()
+    found = preferred(scores, usual)
+    assert found.isfinite().tolist() == [[False, False, True, False], [True] * 4, [True] * 4]
+    assert torch.equal(found[found.isfinite()], scores[found.isfinite()])
 
 
 FORMS = {
@@ -140,11 +148,11 @@ def test_the_usual_tags_of_a_word_are_preferred_unless_another_is_far_likelier()
     torch.manual_seed(7)
     model = TagHeads(DIM, LISTED, weight=0.5)
     words = 3 * torch.randn(6, 8, DIM)
-    free = model.predict(words, [8] * 6)
+    free = model.predict(words, [8] * 6).tags
     usual = [[("VERB",), ("NOUN", "X"), ("unseen",), (), *[("X",)] * 4]] * 6
     scores = model.scores(words)["upos"]
     changed = 0
-    for i, found in enumerate(model.predict(words, [8] * 6, usual=usual)):
+    for i, found in enumerate(model.predict(words, [8] * 6, usual=usual).tags):
         for k, tags in enumerate(usual[i]):
             likely = [tag for tag in tags if tag in VALUES["upos"]]
             likely = [tag for tag in likely if scores[i, k, 1 + VALUES["upos"].index(tag)] > scores[i, k].max() - 3]
@@ -152,7 +160,8 @@ def test_the_usual_tags_of_a_word_are_preferred_unless_another_is_far_likelier()
             assert found["upos"][k] == best
             changed += best != free[i]["upos"][k]
     assert changed > 3
-    assert model.predict(words, [8] * 6, [["NOUN"] * 8] * 6, usual=usual)[0]["feats"][0] != "|"  # a given tag stays
+    found = model.predict(words, [8] * 6, [["NOUN"] * 8] * 6, usual=usual)
+    assert found.tags[0]["feats"][0] != "|" and (found.upos == 1).all()  # a given tag stays
 
 
 def test_the_loss_of_all_columns():

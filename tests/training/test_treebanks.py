@@ -159,6 +159,8 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
         assert {row.upos for row in found} <= {row.upos for row in gold}
         assert {row.deprel for row in gold} == {*parser.resources.columns.of_domains[name]["deprel"]}
         of_domain = parser.model.decoder.of_domains[("de", "fr").index(name) + 1] > 0
+        of_tags = parser.model.decoder.of_tags[("de", "fr").index(name) + 1, 1:].any(0)
+        assert torch.equal(of_tags, of_domain)  # each relation is one of words with some tag
         assert of_domain.tolist() == [one in {row.deprel for row in gold} for one in parser.resources.table.relations]
     with pytest.raises(InputError, match="unknown domain 'Other': give one of de, fr"):
         Parser.load(model, domain="Other")

@@ -29,7 +29,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
-from transition_parser.text.columns import DOMAIN, Columns
+from transition_parser.text.columns import DOMAIN, UPOS, Columns
 
 MOST = 1.0 - 1e-7  # the largest confidence, so that log-odds are finite; the smallest is 1 − MOST
 LARGEST = 1000.0  # bound of the temperature, of its inverse and of the absolute offset
@@ -207,10 +207,10 @@ class Decoder(nn.Module):
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return self.machine(encoder_out).unroll(following)
 
-    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
-        """Find for sentences of a domain, by its id less one, only graphs with these labels, by column.
+    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]], tags: Sequence[str]) -> None:
+        """Find for sentences of a domain, by its id less one, only graphs with these labels (`labels_of_domains`).
 
-        A hook of decoders that score labels apart from actions.
+        A hook of decoders that score labels apart from actions. tags: the UPOS tags, in the order of their ids
         """
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
@@ -368,7 +368,7 @@ class ParserModel(nn.Module):
         """Predict for sentences of a domain only the labels of its trees (`Columns.of_domains`)."""
         labels = [columns.of_domains[domain] for domain in columns.values.get(DOMAIN, ()) if columns.of_domains]
         if labels:
-            self.decoder.limit_domains(labels)
+            self.decoder.limit_domains(labels, columns.values.get(UPOS, ()))
             if self.tag_heads is not None:
                 self.tag_heads.limit_domains(labels)
 

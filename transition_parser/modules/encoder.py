@@ -39,6 +39,7 @@ class EncoderOut:
     features: Tensor | None = None  # (B, P, F) of `ActionTable.features`, for the machine; set by `ParserModel.encode`
     read: Tensor | None = None  # (B, P, E); the encoder's input vectors, if they are read beside `words`
     domains: Tensor | None = None  # (B,) ids of the sentences' domains, 0 for none; set by `ParserModel.encode`
+    tags: Tensor | None = None  # (B, P) ids of the words' UPOS tags, once they are predicted
 
     @property
     def tagged(self) -> Tensor:

@@ -18,7 +18,17 @@ from transition_parser.modules.words import WordOptions
 from transition_parser.text.columns import ABSENT, DOMAIN, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
 
 _FAR = float("-inf")
+UNUSUAL = 3.0  # by how many nats a label that a word has in training may be less likely than the best label
 HIDDEN_DROPOUT = 0.1  # of the hidden layers of `TagHeads`
+
+
+def preferred(scores: Tensor, usual: Tensor) -> Tensor:
+    """Return the scores (…, V) of labels, −inf but for usual ones, (…, V) bool, where one of them is likely enough.
+
+    That is where it is less likely than the best label by at most `UNUSUAL` nats.
+    """
+    usual = usual & (scores > scores.amax(-1, keepdim=True) - UNUSUAL)
+    return scores.masked_fill(~usual & usual.any(-1, keepdim=True), _FAR)
 
 
 class LabelLoss(NamedTuple):
@@ -66,7 +76,7 @@ class OneLabel:
 class RankedLabels(OneLabel):
     """A column with several labels for each word: at most `most` of the best, within `margin` nats, best first."""
 
-    most, margin = 8, 3.0
+    most, margin = 8, UNUSUAL
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
         """Return ids (B, P, K), best first, then 0, for K ≤ `most`; see `OneLabel.best`."""
@@ -207,6 +217,13 @@ def seen_labels(columns: Columns, name: str) -> Tensor | None:
     return seen
 
 
+class Predicted(NamedTuple):
+    """The predicted columns of each sentence, and the ids (B, P) of the words' UPOS tags, predicted or known."""
+
+    tags: list[Tags]
+    upos: Tensor
+
+
 Tags = dict[str, Any]  # column → the value of each word of a sentence; of a semantic role labeller its `Readings`
 
 
@@ -249,18 +266,20 @@ class TagHeads(nn.ModuleDict):
         tags: Sequence[Sequence[str]] = (),
         domains: Tensor | None = None,
         usual: Sequence[Sequence[Sequence[str]]] = (),
-    ) -> list[Tags]:
+    ) -> Predicted:
         """Return the predicted values of each column, limited to those seen with known UPOS `tags` (`_`: not known).
 
         usual: for each word the UPOS tags that it has in training (none: not known); the best of them is predicted
-            unless another is more likely by more than `RankedLabels.margin` nats
+            unless another is far likelier (`preferred`)
         words: (B, P, dim), `EncoderOut.tagged`; domains: (B,), `EncoderOut.domains`
         """
-        best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags, domains, usual).items()}
-        return [
+        found, upos = self._best(words, tags, domains, usual)
+        best = {name: ids.cpu().tolist() for name, ids in found.items()}
+        of_sentences = [
             {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}
             for i, length in enumerate(lengths)
         ]
+        return Predicted(of_sentences, upos)
 
     def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
         """Predict for sentences of a domain, by its id less one, only these labels of columns."""
@@ -281,10 +300,10 @@ class TagHeads(nn.ModuleDict):
         tags: Sequence[Sequence[str]],
         domains: Tensor | None,
         usual: Sequence[Sequence[Sequence[str]]],
-    ) -> dict[str, Tensor]:
-        """Return the ids of the best labels of each column: labels seen with the word's tag, and in its domain."""
+    ) -> tuple[dict[str, Tensor], Tensor]:
+        """Return the ids of the best labels of each column, seen with the word's tag and in its domain, and of tags."""
         best: dict[str, Tensor] = {}
-        of_words = words.new_empty(0)  # the ids (B, P) of UPOS, which comes first
+        of_words = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)  # ids of UPOS, which comes first
         for name, head in self.items():
             labels, scores, legal = self._labels[name], head(words), None
             if name in self._seen:
@@ -303,16 +322,15 @@ class TagHeads(nn.ModuleDict):
                 best[name] = labels.best_of_tags(scores, of_words, domains)
             else:
                 best[name] = labels.best(scores, legal)
-        return best
+        return best, of_words
 
     def _usual(self, scores: Tensor, usual: Sequence[Sequence[Sequence[str]]]) -> Tensor:
-        """Return scores (B, P, tags), −inf but for the usual tags of words where one of them is likely enough."""
+        """Return scores (B, P, tags), preferring the usual tags of each word."""
         allowed = torch.zeros(scores.shape, dtype=torch.bool)
         for i, sentence in enumerate(usual):
             for k, tags in enumerate(sentence):
                 allowed[i, k, self.columns.ids(UPOS, tags)] = True
-        allowed = allowed.to(scores.device) & (scores > scores.amax(-1, keepdim=True) - RankedLabels.margin)
-        return scores.masked_fill(~allowed & allowed.any(-1, keepdim=True), _FAR)
+        return preferred(scores, allowed.to(scores.device))
 
     def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
         """Return the targets of each column, (B, wide) or (B, wide, attributes); see `OneLabel` and `LabelSet`."""

@@ -19,10 +19,11 @@ from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.once_relations import OnceRelations
+from transition_parser.modules.tagging import preferred
 from transition_parser.oracles.static import oracle
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionClass, ActionTable
-from transition_parser.text.columns import RELATION
+from transition_parser.text.columns import RELATION, relations_of
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, TreeSystem
 from transition_parser.transitions.arc_hybrid import ArcHybridSwap
 
@@ -123,6 +124,7 @@ class TreeDecoder(GraphDecoder):
         self.once = OnceRelations(table.relations, self.derive.system.once)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
         self.of_domains: Tensor | None = None  # (domains + 1, relations), 1 where a domain has a relation
+        self.of_tags: Tensor | None = None  # (domains + 1, tags + 1, relations) bool: relations of words with a tag
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
         """Yield the vectors of words that are scored, perhaps several times; trees are found from the last."""
@@ -145,9 +147,15 @@ class TreeDecoder(GraphDecoder):
             found.append(Decision(self.relations(words, heads), carried, relations, is_word, share))
         return found
 
-    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]], tags: Sequence[str]) -> None:
         kept = [[relation in of_domain[RELATION] for relation in self.table.relations] for of_domain in labels]
         self.of_domains = F.pad(torch.tensor(kept, dtype=torch.float), (0, 0, 1, 0), value=1.0)
+        self.of_tags = torch.zeros(len(labels) + 1, len(tags) + 1, len(self.table.relations), dtype=torch.bool)
+        places = {relation: i for i, relation in enumerate(self.table.relations)}
+        for domain, of_domain in enumerate(labels, 1):
+            for number, tag in enumerate(tags, 1):
+                seen = of_domain.get(relations_of(tag), ())
+                self.of_tags[domain, number, [places[one] for one in seen if one in places]] = True
 
     def carried(self, heads: Tensor, lengths: Tensor, domains: Tensor | None = None) -> Tensor:
         """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""
@@ -168,7 +176,8 @@ class TreeDecoder(GraphDecoder):
         is_root = positions == encoder_out.lengths[:, None]
         heads = torch.where(is_root, 0, positions + 1).cpu().tolist()
         carried = self.carried(positions, encoder_out.lengths, encoder_out.domains)
-        relations = only_legal(self.relations(words, positions), carried).log_softmax(-1)
+        scores = only_legal(self.relations(words, positions), carried).log_softmax(-1)
+        relations = self._usual(scores, encoder_out)
         of_relation, relation = relations.max(-1)
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         if not bool(of_relation[is_word].isfinite().all()):
@@ -184,6 +193,14 @@ class TreeDecoder(GraphDecoder):
             [self.derive.from_tree(ScoredTree(heads[i][:n], relation[i][:n], totals[i][:n]), shift_ids[i])]
             for i, n in enumerate(lengths)
         ]
+
+    def _usual(self, scores: Tensor, encoder_out: EncoderOut) -> Tensor:
+        """Return the scores (B, P, relations), preferring relations that words with the same tag have in training."""
+        tags, domains = encoder_out.tags, encoder_out.domains
+        if self.of_tags is None or tags is None or domains is None:
+            return scores
+        self.of_tags = self.of_tags.to(tags.device)
+        return preferred(scores, self.of_tags[domains[:, None], tags])
 
     def _together(self, heads: Tensor, best: Tensor, scores: Tensor, is_word: Tensor) -> Tensor:
         """Return the relations (N,) of all words of a batch by their scores (B, P, relations), see `OnceRelations`."""

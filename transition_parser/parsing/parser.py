@@ -662,7 +662,8 @@ class Parser(Generic[P_co]):
             lengths = [len(one.words) for one in batch]
             columns = self.resources.columns
             usual = [[*map(columns.of_domain(one.domain).tags_of, one.sentence.forms)] for one in batch]
-            return encoder_out, heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains, usual)
+            found = heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains, usual)
+            return replace(encoder_out, tags=found.upos), found.tags
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, in_search: bool = False

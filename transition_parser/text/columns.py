@@ -200,12 +200,22 @@ def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]
     }
 
 
+def relations_of(tag: str) -> str:
+    """Return the key of the relations of words with a UPOS tag among the columns of domains."""
+    return f"{RELATION}:{tag}"
+
+
 def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> Seen:
-    """Return the labels of each column, and the relations, of the trees of each domain; none without domains."""
+    """Return the labels of each column, and the relations, of the trees of each domain; none without domains.
+
+    The relations of words with each UPOS tag are also there, by `relations_of`.
+    """
     found: dict[str, dict[str, set[str]]] = {}
     for sentence in sentences if DOMAIN in columns else ():
         of_domain = found.setdefault(domain_of(sentence.path), {name: set() for name in (*columns, RELATION)})
         of_domain[RELATION].update(row.deprel for row in sentence.words)
+        for row in sentence.words if UPOS in columns else ():
+            of_domain.setdefault(relations_of(row.upos), set()).add(row.deprel)
         for name in columns:
             of_domain[name].update(_labels(name, KNOWN[name].values(sentence)))
     return {domain: {name: sorted(labels) for name, labels in of.items()} for domain, of in found.items()}
@@ -259,7 +269,7 @@ class Columns:
 
     seen: column → UPOS tag → the labels that occur with the tag
     forms: column → (form, tag) → value (`values_of_forms`); the tag is `_` where there are none
-    of_domains: domain → column → the labels of the trees of the domain
+    of_domains: domain → column → the labels of the trees of the domain (`labels_of_domains`)
     lists_sets: True if all sets of features of all forms are known
     forms_of_domains: domain → the `forms` of its trees, in place of `forms`, where the data has several domains
     """
