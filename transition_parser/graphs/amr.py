@@ -472,25 +472,25 @@ def canonical(graph: AmrGraph) -> AmrGraph:
     Nodes that refinement can't tell apart, as in two rings of equal nodes and roles, are numbered in any order.
     """
     kinds = [(label, node in graph.constants, node == graph.top) for node, label in enumerate(graph.labels)]
-    colours = _refined(graph, _numbered(kinds))
-    while len(set(colours)) < len(graph):
-        tied = min(colour for colour, count in Counter(colours).items() if count > 1)
-        first = colours.index(tied)
-        colours = _refined(graph, _numbered([(colour, node != first) for node, colour in enumerate(colours)]))
-    return graph.renumbered(sorted(range(len(graph)), key=colours.__getitem__))
+    colors = _refined(graph, _numbered(kinds))
+    while len(set(colors)) < len(graph):
+        tied = min(color for color, count in Counter(colors).items() if count > 1)
+        first = colors.index(tied)
+        colors = _refined(graph, _numbered([(color, node != first) for node, color in enumerate(colors)]))
+    return graph.renumbered(sorted(range(len(graph)), key=colors.__getitem__))
 
 
-def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
-    """Return a colour for each node. Nodes of one colour have the same edges to and from nodes of the same colours."""
+def _refined(graph: AmrGraph, colors: list[int]) -> list[int]:
+    """Return a color for each node. Nodes of one color have the same edges to and from nodes of the same colors."""
     while True:
-        around: list[list[tuple]] = [[] for _ in colours]
+        around: list[list[tuple]] = [[] for _ in colors]
         for source, role, target in graph.edges:
-            around[source].append((role, 0, colours[target]))
-            around[target].append((role, 1, colours[source]))
-        finer = _numbered([(colour, tuple(sorted(own))) for colour, own in zip(colours, around, strict=True)])
-        if len(set(finer)) == len(set(colours)):
+            around[source].append((role, 0, colors[target]))
+            around[target].append((role, 1, colors[source]))
+        finer = _numbered([(color, tuple(sorted(own))) for color, own in zip(colors, around, strict=True)])
+        if len(set(finer)) == len(set(colors)):
             return finer
-        colours = finer
+        colors = finer
 
 
 def _numbered(values: Sequence[Any]) -> list[int]:

@@ -110,7 +110,7 @@ function sightTable(words, seen, end) {
   });
   const meanings = [...new Set(names.map((name) => VIEWS.find(([pattern]) => pattern.test(name))[1]))];
   return html("section", {}, html("h2", {}, "What the network sees of the words"),
-    html("p", { class: "hint" }, "The network chooses the next action from the coloured words. ", meanings.join(" ")),
+    html("p", { class: "hint" }, "The network chooses the next action from the colored words. ", meanings.join(" ")),
     html("div", { class: "sight", tabindex: 0, role: "region", "aria-label": "What the network sees of the words" },
       html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows))));
 }
