@@ -42,7 +42,7 @@ untagged() {
 
 # usage ARGUMENTS: prints the call of the script, and ends it
 usage() {
-    echo "usage: bash run/$(basename "$0") $*" >&2
+    echo "usage: bash run/$(realpath --relative-to "$root/run" "$0") $*" >&2
     exit 2
 }
 

@@ -3,8 +3,8 @@
     python run/bench/structures.py MODEL TREEBANK.conllu [--gold GOLD.amr ...] [--beam 10]
 
 MODEL: a model of AMRs. It parses the sentences of the treebank, with the treebank's words. The odd structures are those
-that run/silver.py leaves out; --gold counts them in banks, too. The imperatives are the verbs with Mood=Imp in the
-treebank's features.
+that run/recipes/silver.py leaves out; --gold counts them in banks, too. The imperatives are the verbs with Mood=Imp in
+the treebank's features.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 
-sys.path.insert(0, str(ROOT / "run"))
+sys.path.insert(0, str(ROOT / "run" / "recipes"))
 from odd_structures import odd_structures
 
 

@@ -10,7 +10,7 @@ from transition_parser.text.characters import without_hidden
 from transition_parser.text.columns import LEMMA, Columns
 from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_of
 
-_script = module("lemmas.py")
+_script = module("recipes/lemmas.py")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_usual_lemmas_of_a_treebank_that_the_tables_lack_are_learned(tmp_pat
             for i, (form, lemma, upos) in enumerate(words, 1)]  # fmt: skip
     bank, table = tmp_path / "train.conllu", tmp_path / "lemmas.tsv"
     bank.write_text("\n".join([*rows, "", ""]), encoding="utf-8")
-    said = run(ROOT / "run" / "lemmas.py", bank, "-o", table, "--test", bank).stdout
+    said = run(ROOT / "run" / "recipes" / "lemmas.py", bank, "-o", table, "--test", bank).stdout
     assert {*table.read_text(encoding="utf-8").splitlines()} == {
         "crew\tcrew",
         *("\t".join(mistake) for mistake in _script.MISTAKES.items()),

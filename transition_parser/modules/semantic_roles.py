@@ -1,7 +1,7 @@
 """A semantic role labeller over the word vectors of a model of AMRs: senses of frames, roles of arguments, imperatives.
 
 AMRs show few examples of most frames. PropBank's annotation of a treebank and its examples of each frame have many
-more, without graphs; the labeller is trained on them once the model is trained (`run/semantic_roles.py`).
+more, without graphs; the labeller is trained on them once the model is trained (`run/recipes/semantic_roles.py`).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class RoleLabeller:
         except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
             said = shortened(str(error), 300)
             problem = f"is not the semantic role labeller of this model ({type(error).__name__}: {said})"
-            raise input_error(f"{problem}: make it with run/semantic_roles.py, or remove it", path) from None
+            raise input_error(f"{problem}: make it with run/recipes/semantic_roles.py, or remove it", path) from None
 
     def read(self, encoder_out: EncoderOut, sentences: Iterable[Sequence[str]]) -> list[Readings]:
         """Return the readings of each sentence of a batch."""

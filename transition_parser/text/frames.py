@@ -1,7 +1,7 @@
 """PropBank's frames: the frames that a word evokes, the senses of a lemma, and the roles of a sense.
 
 `frames.tsv` (CC BY-SA 4.0, see `frames.md`) has the rolesets that AMR uses, `role_functions.tsv` the functions of their
-roles. `run/frames.py` makes both.
+roles. `run/recipes/frames.py` makes both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Frames:
     """A table of frames; its version is its name and the start of the SHA-256 of its text."""
 
     def __init__(self, lines: Iterable[str], version: str = "") -> None:
-        """Read the lines of a table (`run/frames.py` describes them)."""
+        """Read the lines of a table (`run/recipes/frames.py` describes them)."""
         self.version = version
         self.rolesets: dict[str, str] = {}  # lemma → its columns, which are read when they are first asked for
         self._roles: dict[str, dict[str, tuple[int, ...]]] = {}

@@ -1,7 +1,7 @@
 """English lemmas by a table of a treebank, spaCy's tables and rules (`spacy-lookups-data`); rules of lemmas; numbers.
 
 `lemmas.tsv` has forms of UD English-EWT (CC BY-SA 4.0) whose lemma differs from spaCy's (`crew`, there a form of
-`crow`), and other mistakes of spaCy's tables. `run/lemmas.py` makes it.
+`crow`), and other mistakes of spaCy's tables. `run/recipes/lemmas.py` makes it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 import json
 import random
 import re
-import sys
 
+import amr_grammar
 import pytest
 
 from tests.conftest import ROOT, run, run_here
@@ -12,9 +12,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.text.frames import packaged
 
-sys.path.insert(0, str(ROOT / "run"))
-import amr_grammar
-
+SCRIPT = ROOT / "run" / "recipes" / "amr_grammar.py"
 _FRAME = re.compile(r"(.+)-(\d\d)")
 
 
@@ -32,7 +30,7 @@ def texts_of(bank) -> list[str]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     path = tmp_path_factory.mktemp("grammar") / "made.amr"
-    run(ROOT / "run" / "amr_grammar.py", "-n", "400", "-o", path)
+    run(SCRIPT, "-n", "400", "-o", path)
     return path
 
 
@@ -55,7 +53,7 @@ def test_frames_have_the_roles_that_the_grammar_gives_them(made):
 def test_the_seed_says_which_sentences(made, tmp_path):
     for seed, is_same in ((1, True), (2, False)):
         other = tmp_path / f"{seed}.amr"
-        run(ROOT / "run" / "amr_grammar.py", "-n", "400", "--seed", seed, "-o", other)
+        run(SCRIPT, "-n", "400", "--seed", seed, "-o", other)
         assert (other.read_bytes() == made.read_bytes()) is is_same
     assert len({*texts_of(made)}) == 400
 
@@ -63,7 +61,7 @@ def test_the_seed_says_which_sentences(made, tmp_path):
 def test_sentences_without_names_may_be_as_people_type_them(made, tmp_path):
     for share in (0, 1):
         path = tmp_path / f"{share}.amr"
-        run(ROOT / "run" / "amr_grammar.py", "-n", "100", "--typed", share, "-o", path)
+        run(SCRIPT, "-n", "100", "--typed", share, "-o", path)
         for entry in read_bank(path):
             is_typed = bool(share) and not any(label.startswith('"') for label in entry.graph.labels)
             text = entry.metadata["snt"]
@@ -73,7 +71,7 @@ def test_sentences_without_names_may_be_as_people_type_them(made, tmp_path):
 
 def test_excluded_sentences_are_left_out(made, tmp_path):
     few = tmp_path / "few.amr"
-    run(ROOT / "run" / "amr_grammar.py", "-n", "100", "-o", few, "--exclude", made)
+    run(SCRIPT, "-n", "100", "-o", few, "--exclude", made)
     assert not {entry.metadata["snt"] for entry in read_bank(few)} & {
         entry.metadata["snt"] for entry in read_bank(made)
     }
@@ -116,7 +114,7 @@ def test_conjunctions_have_different_members_in_their_order(tmp_path):
     path = tmp_path / "grammar.txt"
     path.write_text(f"[S]\n<and:m> => <and:m>\nx <or:m> => (x / x :ARG0 <or:m>)\n[m]\n{rules}\n", encoding="utf-8")
     out = tmp_path / "out.amr"
-    run(ROOT / "run" / "amr_grammar.py", path, "-n", "200", "--typed", "0", "-o", out)
+    run(SCRIPT, path, "-n", "200", "--typed", "0", "-o", out)
     sizes = set()
     for entry in read_bank(out):
         *rest, last = entry.metadata["snt"].lower().removeprefix("x ").replace(" or ", " and ").split(" and ")
@@ -160,7 +158,7 @@ def test_bad_grammars_are_errors(rules, problem, tmp_path):
 
 def test_a_bad_grammar_is_one_line_and_writes_nothing(tmp_path):
     (tmp_path / "grammar.txt").write_text("x")
-    command = (ROOT / "run" / "amr_grammar.py", tmp_path / "grammar.txt", "-o", tmp_path / "out.amr")
+    command = (SCRIPT, tmp_path / "grammar.txt", "-o", tmp_path / "out.amr")
     done = run(*command, status=2)
     (tmp_path / "grammar.txt").write_bytes(b"\xff")
     assert "is not UTF-8 text" in run(*command, status=2).stderr

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Trains a model of many languages, such as xx: bash run/multilingual.sh FOLDER DIR [option of train …] [-- flag …]
+# Trains a model of many languages, such as xx: bash run/recipes/multilingual.sh FOLDER DIR [option of train …] [-- flag …]
 # FOLDER has treebanks of Universal Dependencies, one a language, with train.conllu and dev.conllu (UD_German-GSD/…). In
 # DIR/corpora they get the codes of their languages as names; the model is then DIR/xx/model. Run it again to resume.
-. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../environment.sh"
 [ $# -ge 2 ] && [ -d "$1" ] || usage "FOLDER DIR [option of train …] [-- flag …]"
 needs_fairseq
 python - "$1" "$2/corpora" <<'END'

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Make the table of genes whose products are enzymes or other proteins, transition_parser/text/genes.tsv.
 
-    python run/genes.py HGNC.tsv -o transition_parser/text/genes.tsv
+    python run/recipes/genes.py HGNC.tsv -o transition_parser/text/genes.tsv
 
 HGNC.tsv: the complete set of the HUGO Gene Nomenclature Committee (https://www.genenames.org, CC0), with the columns
 `Approved symbol`, `Approved name`, `Status`, `Alias symbols`, `Previous symbols`, `Locus type` and `Enzyme IDs`. The
@@ -15,14 +14,18 @@ family has at least three symbols that differ in their number or last letter (ME
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from transition_parser.base.files import output
+from shared import options, read_rows, run, write
+
+from transition_parser.base.errors import input_error
 from transition_parser.text.names import gene_symbol
 
+_COLUMNS = (
+    "Status", "Locus type", "Approved symbol", "Approved name", "Enzyme IDs", "Alias symbols", "Previous symbols",
+)  # fmt: skip
 _ENZYME = re.compile(r"ase\b(?! (inhibitor|activat|bind|like|adaptor|anchor|interact|regul|substr|associ))")
 _CLONE = re.compile(r"FLJ|KIAA|LOC|MGC|DKFZ|HSPC|CGI|PRO\d|UNQ|CT\d+$|OR\d+[A-Z]|.*(\d{4}|ORF)|[^P]\d+$")
 _LONGEST = {"enzyme": 8, "protein": 6}
@@ -38,13 +41,12 @@ def kinds(path: str) -> dict[str, str]:
     """Return symbol → `enzyme` or `protein`."""
     approved: dict[str, str] = {}
     aliases: defaultdict[str, set[str]] = defaultdict(set)
-    with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t", restval="", quoting=csv.QUOTE_NONE):
-            if (row["Status"], row["Locus type"]) == ("Approved", "gene with protein product"):
-                is_enzyme = row["Enzyme IDs"].strip() or _ENZYME.search(row["Approved name"])
-                kind = approved[gene_symbol(row["Approved symbol"])] = "enzyme" if is_enzyme else "protein"
-                for alias in f"{row['Alias symbols']},{row['Previous symbols']}".split(","):
-                    aliases[gene_symbol(alias)].add(kind)
+    for row in read_rows(path, *_COLUMNS):
+        if (row["Status"], row["Locus type"]) == ("Approved", "gene with protein product"):
+            is_enzyme = row["Enzyme IDs"].strip() or _ENZYME.search(row["Approved name"])
+            kind = approved[gene_symbol(row["Approved symbol"])] = "enzyme" if is_enzyme else "protein"
+            for alias in f"{row['Alias symbols']},{row['Previous symbols']}".split(","):
+                aliases[gene_symbol(alias)].add(kind)
     found = {alias: min(both) for alias, both in aliases.items() if len(both) == 1} | approved
     found = {symbol: kind for symbol, kind in found.items() if 2 < len(symbol) < 9 and not _CLONE.match(symbol)}
     found |= _families(found) | {symbol: found[symbol] for symbol in approved.keys() & found}
@@ -80,21 +82,16 @@ def table(kind_of: Mapping[str, str]) -> str:
     return "".join(f"{kind}\t{' '.join(symbols)}\n" for (kind, _), symbols in lines.items())
 
 
-def main() -> None:
+def make(arguments: argparse.Namespace) -> None:
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("hgnc", metavar="HGNC.tsv", help="the complete set of HGNC")
-    parser.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
-    arguments = parser.parse_args()
-    try:
-        text = table(kinds(arguments.hgnc)) or parser.error(f"{arguments.hgnc}: no genes")
-        with output(arguments.output) as file:
-            file.write(text)
-    except KeyError as error:
-        parser.error(f"{arguments.hgnc}: no column {error}")
-    except (OSError, ValueError, csv.Error) as error:
-        parser.error(str(error))
+    text = table(kinds(arguments.hgnc))
+    if not text:
+        raise input_error("no genes", arguments.hgnc)
+    write(arguments.output, text)
 
 
 if __name__ == "__main__":
-    main()
+    of = options(__doc__)
+    of.add_argument("hgnc", metavar="HGNC.tsv", help="the complete set of HGNC")
+    of.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
+    run(of, make)

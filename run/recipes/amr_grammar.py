@@ -1,6 +1,6 @@
 """Make sentences with AMRs from a grammar, to train on what is rare in corpora: dates, names, lists, imperatives, ….
 
-    python run/amr_grammar.py [GRAMMAR] -n 3000 [--seed 1] -o train.amr [--exclude FILE ...]
+    python run/recipes/amr_grammar.py [GRAMMAR] -n 3000 [--seed 1] -o train.amr [--exclude FILE ...]
 
 GRAMMAR (default: configs/amr-grammar.txt) has rules; the name of their slot stands in brackets above them:
 
@@ -34,20 +34,18 @@ import argparse
 import itertools
 import random
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import penman
-from silver_common import Excluded, read_texts
+from shared import Excluded, options, read_texts, run, write
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import replacing
 from transition_parser.preprocess.aligner.tables import ORDINALS
 from transition_parser.text.lemmas import UNITS
 
-GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
+GRAMMAR = Path(__file__).resolve().parents[2] / "configs" / "amr-grammar.txt"
 START = "S"
 DEEPEST = 40  # the deepest nesting of slots; a grammar with deeper nesting is taken to have a cycle
 LARGEST_IN_WORDS = 99
@@ -306,30 +304,24 @@ def bank(grammar: Grammar, count: int, seed: int, typed: float, excluded: Exclud
             yield f"# ::id grammar.{len(seen)}\n# ::snt {words}\n{graph}\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar", type=Path, nargs="?", default=GRAMMAR)
-    parser.add_argument("-n", "--count", type=int, default=3000, metavar="N", help="sentences (default: 3000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N")
-    parser.add_argument(
+def make(arguments: argparse.Namespace) -> None:
+    """Write the bank."""
+    if arguments.count < 1 or not 0 <= arguments.typed <= 1:
+        raise InputError("-n must be 1 or more, and --typed from 0 to 1")
+    grammar, excluded = Grammar(arguments.grammar), Excluded(read_texts(arguments.exclude))
+    write(arguments.output, "\n".join(bank(grammar, arguments.count, arguments.seed, arguments.typed, excluded)))
+
+
+if __name__ == "__main__":
+    of = options(__doc__)
+    of.add_argument("grammar", type=Path, nargs="?", default=GRAMMAR)
+    of.add_argument("-n", "--count", type=int, default=3000, metavar="N", help="sentences (default: 3000)")
+    of.add_argument("--seed", type=int, default=1, metavar="N")
+    of.add_argument(
         "--typed",
         type=float, default=0.3, metavar="SHARE",
         help="share of the sentences without names in lower case without final punctuation (default: 0.3)",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")
-    arguments = parser.parse_args()
-    try:
-        if arguments.count < 1 or not 0 <= arguments.typed <= 1:
-            raise InputError("-n must be 1 or more, and --typed from 0 to 1")
-        grammar, excluded = Grammar(arguments.grammar), Excluded(read_texts(arguments.exclude))
-        with replacing(arguments.output) as temporary:
-            entries = bank(grammar, arguments.count, arguments.seed, arguments.typed, excluded)
-            temporary.write_text("\n".join(entries), encoding="utf-8")
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"amr_grammar.py: error: {error}\n")
-        sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()
+    of.add_argument("-o", "--output", required=True, metavar="FILE")
+    of.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")
+    run(of, make)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from silver_common import unspaced
+from shared import unspaced
 
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import open_input

@@ -1,6 +1,6 @@
 """Train the semantic role labeller of a model of AMRs on PropBank's annotation of a treebank, and store it there.
 
-    python run/semantic_roles.py MODEL --treebank TRAIN.conllu --propbank TRAIN.tsv --frames FRAMES.jsonl
+    python run/recipes/semantic_roles.py MODEL --treebank TRAIN.conllu --propbank TRAIN.tsv --frames FRAMES.jsonl
         [--banks GOLD.amr ...] [--exclude TEST.conllu TEST.amr ...] [--seed 1]
 
 MODEL: the folder of an exported model, which gets the file `semantic_roles.safetensors`; its weights stay as they are.
@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
+from facts import AUXILIARIES
 from propbank import Annotation, Example, Predicate, concept_of, read_annotations, read_frames
-from silver_common import Excluded, read_texts
-from silver_facts import AUXILIARIES
+from shared import Excluded, options, read_texts, run
 from torch import Tensor, nn
 
 from transition_parser import AmrParse, Parser
@@ -325,26 +325,17 @@ def train(arguments: argparse.Namespace) -> None:
     write_config(arguments.model, *exported)
 
 
-def main() -> None:
-    """Run the command."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("model", metavar="MODEL")
-    options.add_argument("--treebank", required=True, metavar="TRAIN.conllu", help="with UPOS tags, features and trees")
-    options.add_argument("--propbank", required=True, metavar="TRAIN.tsv", help="its annotation (run/propbank.py)")
-    options.add_argument("--frames", required=True, metavar="FRAMES.jsonl", help="PropBank's rolesets")
-    options.add_argument("--banks", nargs="+", default=[], metavar="GOLD.amr", help="AMRs to learn from, too")
-    options.add_argument("--exclude", nargs="+", default=[], metavar="FILE", help="texts that no example may have")
-    options.add_argument("--width", type=int, default=96, metavar="N", help="size of hidden layers")
-    options.add_argument("--epochs", type=int, default=9, metavar="N")
-    options.add_argument("--lr", type=float, default=3e-3, metavar="RATE", help="highest learning rate")
-    options.add_argument("--dropout", type=float, default=0.3, metavar="P")
-    options.add_argument("--seed", type=int, default=1, metavar="N")
-    try:
-        train(options.parse_args())
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"semantic_roles.py: error: {error}\n")
-        sys.exit(2)
-
-
 if __name__ == "__main__":
-    main()
+    of = options(__doc__)
+    of.add_argument("model", metavar="MODEL")
+    of.add_argument("--treebank", required=True, metavar="TRAIN.conllu", help="with UPOS tags, features and trees")
+    of.add_argument("--propbank", required=True, metavar="TRAIN.tsv", help="its annotation (run/recipes/propbank.py)")
+    of.add_argument("--frames", required=True, metavar="FRAMES.jsonl", help="PropBank's rolesets")
+    of.add_argument("--banks", nargs="+", default=[], metavar="GOLD.amr", help="AMRs to learn from, too")
+    of.add_argument("--exclude", nargs="+", default=[], metavar="FILE", help="texts that no example may have")
+    of.add_argument("--width", type=int, default=96, metavar="N", help="size of hidden layers")
+    of.add_argument("--epochs", type=int, default=9, metavar="N")
+    of.add_argument("--lr", type=float, default=3e-3, metavar="RATE", help="highest learning rate")
+    of.add_argument("--dropout", type=float, default=0.3, metavar="P")
+    of.add_argument("--seed", type=int, default=1, metavar="N")
+    run(of, train)

@@ -1,14 +1,16 @@
 """Silver AMRs: sentences, facts and frames that are read, what is kept, and that an interrupted run goes on."""
 
-import sys
 from pathlib import Path
 
 import pytest
+import silver
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from propbank import Annotation, Argument, Example, Predicate
+from shared import Excluded, read_texts
+from silver import Source, Sources, best_of, make_bank
 
-from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import smatch_counts
@@ -17,12 +19,6 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.parsing.parses import AmrParse, Parse
-
-sys.path.insert(0, str(ROOT / "run"))
-import silver
-from propbank import Annotation, Argument, Example, Predicate
-from silver import Source, Sources, best_of, make_bank
-from silver_common import Excluded, read_texts
 
 
 class Interruption(BaseException):

@@ -10,6 +10,8 @@ import time
 import tomllib
 from unittest import mock
 
+import paper
+import paper_table
 import pytest
 from fairseq import options
 
@@ -22,10 +24,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
 from transition_parser.training.flags import arguments_of, check_flags, read_flags
-
-sys.path.insert(0, str(ROOT / "run"))
-import paper
-import paper_table
 
 ROWS = [
     (path.stem, name, formalism)

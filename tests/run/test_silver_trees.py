@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from shared import NewTexts
+from silver_trees import consensus_of_trees, sentences_of, silver_trees, with_id, written
 
-from tests.conftest import ROOT
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
-
-sys.path.insert(0, str(ROOT / "run"))
-from silver_trees import consensus_of_trees, distinct, sentences_of, silver_trees, with_id, written
 
 CHAIN = DependencyTree((0, 1, 2), ("root", "obj", "nmod"))
 FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))
@@ -94,13 +90,13 @@ def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):
     words = ("10 000", "dogs", "bark", ".")
     treebank.write_text("# sent_id = x 1\n" + str(Sentence.from_words(words)) + str(Sentence.from_words(("No", "!"))))
     bank.write_text("# ::id q.1\n# ::snt He didn't bark.\n(b / bark-01)\n\n# ::id q.2\n# ::snt No.\n(n / no)\n")
-    found = [*sentences_of(treebank, 3, 9), *sentences_of(bank, 3, 9)]
+    found = [*filter(NewTexts(3, 9).let_pass, [*sentences_of(treebank), *sentences_of(bank)])]
     assert [one.id for one in found] == ["t.x1", "b.q.1"]
     assert [one.forms for one in found] == [["10000", "dogs", "bark", "."], ["He", "did", "n't", "bark", "."]]
 
 
 def test_each_text_is_parsed_once_and_excluded_texts_never():
     sentences = [with_id(words.split(), words) for words in ("a b", "a c", "a b", "a d")]
-    left_out: Counter[str] = Counter()
-    assert [one.id for one in distinct(sentences, {"a d"}, left_out)] == ["a b", "a c"]
-    assert left_out == {"sentence that came before": 1, "sentence of an excluded text": 1}
+    texts = NewTexts(1, 9, {"a d"})
+    assert [one.id for one in filter(texts.let_pass, sentences)] == ["a b", "a c"]
+    assert texts.left_out == {"sentence that came before": 1, "sentence of an excluded text": 1}

@@ -1,8 +1,8 @@
 """Write the lemmas of a treebank that spaCy's tables do not have, for transition_parser/text/lemmas.tsv.
 
-    python run/lemmas.py TRAIN.conllu -o lemmas.tsv        # forms whose usual lemma is not that of spaCy's tables
-    python run/lemmas.py --test TEST.conllu                # how many content words have their lemma
-    python run/lemmas.py TRAIN.conllu --mend MODEL         # columns.json of a model that learned from silver trees, too
+    python run/recipes/lemmas.py TRAIN.conllu -o lemmas.tsv    # forms whose usual lemma is not that of spaCy's tables
+    python run/recipes/lemmas.py --test TEST.conllu            # how many content words have their lemma
+    python run/recipes/lemmas.py TRAIN.conllu --mend MODEL     # columns.json of a model of gold and silver trees
 
 A form is written if two in three of its words have the same lemma, and half are nouns, verbs, adjectives or adverbs.
 Silver trees have lemmas that are no words, such as `certifie`. --mend replaces them by those of the tables, or removes
@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 from collections import Counter, defaultdict
 from pathlib import Path
+
+from shared import options, run, write
 
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.exports import read_config, write_config
@@ -111,28 +113,26 @@ def mended(columns: Columns, train: Path) -> Columns:
     return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen, columns.of_domains)
 
 
-def main() -> None:
-    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    of.add_argument("train", nargs="?", type=Path, metavar="TRAIN.conllu")
-    of.add_argument("-o", "--output", type=Path, metavar="FILE")
-    of.add_argument("--test", type=Path, metavar="TEST.conllu")
-    of.add_argument("--mend", type=Path, metavar="MODEL", help="folder of a model of English trees")
-    options = of.parse_args()
-    if options.train and options.output:
-        lemmas = {**learned(options.train), **MISTAKES}
-        lines = [f"{form}\t{lemma}\n" for form, lemma in sorted(lemmas.items())]
-        options.output.write_text("".join(lines), encoding="utf-8")
-    if options.train and options.mend:
-        exported, columns = read_config(options.mend), Columns.load(options.mend)
-        mended(columns, options.train).save(options.mend)
-        write_config(options.mend, *exported)
-    if options.test:
-        words = [word for sentence in read_conllu(options.test) for word in sentence.words if word.upos in CONTENT]
-        right = sum(
-            one == word.lemma.lower() for one, word in zip(lemmatise([w.form for w in words]), words, strict=True)
-        )
+def make(arguments: argparse.Namespace) -> None:
+    """Write the table, mend a model, or print the share of right lemmas."""
+    if arguments.train and arguments.output:
+        lemmas = {**learned(arguments.train), **MISTAKES}
+        write(arguments.output, "".join(f"{form}\t{lemma}\n" for form, lemma in sorted(lemmas.items())))
+    if arguments.train and arguments.mend:
+        exported, columns = read_config(arguments.mend), Columns.load(arguments.mend)
+        mended(columns, arguments.train).save(arguments.mend)
+        write_config(arguments.mend, *exported)
+    if arguments.test:
+        words = [word for sentence in read_conllu(arguments.test) for word in sentence.words if word.upos in CONTENT]
+        found = lemmatise([word.form for word in words])
+        right = sum(one == word.lemma.lower() for one, word in zip(found, words, strict=True))
         print(f"{right} of {len(words)} content words have their lemma: {100 * right / len(words):.2f} %")
 
 
 if __name__ == "__main__":
-    main()
+    of = options(__doc__)
+    of.add_argument("train", nargs="?", type=Path, metavar="TRAIN.conllu")
+    of.add_argument("-o", "--output", metavar="FILE")
+    of.add_argument("--test", type=Path, metavar="TEST.conllu")
+    of.add_argument("--mend", type=Path, metavar="MODEL", help="folder of a model of English trees")
+    run(of, make)

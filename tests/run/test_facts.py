@@ -1,18 +1,14 @@
 """PropBank's annotation and frames as they are read, and the facts that they give: nodes and edges."""
 
 import json
-import sys
 
 import pytest
+from facts import facts_of
+from propbank import Argument, Example, Predicate, read_annotations, read_frames, spread
 
-from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.parsing.given import GivenEdge, GivenNode
-
-sys.path.insert(0, str(ROOT / "run"))
-from propbank import Argument, Example, Predicate, read_annotations, read_frames, spread
-from silver_facts import facts_of
 
 
 def sentence(*words: str) -> Sentence:

@@ -1,8 +1,8 @@
 """Make silver AMRs, to train on beside gold AMRs: several models parse, and the parse that they agree on most is kept.
 
-    python run/silver.py TREEBANK.conllu ... -o silver.amr [--model MODEL ...] [--propbank FILE.tsv ... --frames FILE]
-    python run/silver.py ENGLISH.txt ... -o silver.amr [--model MODEL ...]
-    python run/silver.py --examples 8000 --frames frames.jsonl -o silver.amr
+    python run/recipes/silver.py TREEBANK.conllu ... -o silver.amr [--propbank TSV ... --frames JSONL]
+    python run/recipes/silver.py ENGLISH.txt ... -o silver.amr [--model MODEL ...]
+    python run/recipes/silver.py --examples 8000 --frames frames.jsonl -o silver.amr
 
 Sentences of 3 to 60 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
 the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out. So are graphs with
@@ -17,17 +17,16 @@ An interrupted run leaves FILE.partial; the same command goes on from it.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import shared
+from facts import facts_of
 from odd_structures import odd_structures
 from propbank import Annotation, Example, Predicate, read_annotations, read_frames, spread
-from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts, unspaced
-from silver_facts import facts_of
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -57,12 +56,11 @@ class Sources:
     """A collector of sentences, each text once, without `excluded` texts; `inventory`: the rolesets that AMR uses."""
 
     def __init__(self, excluded: Container[str] = (), inventory: Collection[str] = ()) -> None:
-        self.excluded, self.inventory = excluded, inventory
+        self.texts, self.inventory = shared.NewTexts(LEAST, MOST, excluded), inventory
         self.found: list[Source] = []
         self.counts: Counter[str] = Counter()
-        self.left_out: Counter[str] = Counter()
+        self.left_out = self.texts.left_out
         self.annotated = 0
-        self._seen: set[str] = set()
 
     def add_treebank(self, path: Path, annotations: Mapping[str, Annotation]) -> None:
         """Add the sentences of a CoNLL-U file. Raises `InputError` for annotation of other words."""
@@ -71,7 +69,7 @@ class Sources:
             if annotation is not None:
                 annotation.check(sentence.forms)
                 self.annotated += 1
-            name = f"{path.stem}.{unspaced(sentence.id or str(number))}"
+            name = f"{path.stem}.{shared.unspaced(sentence.id or str(number))}"
             self._add(name, sentence, annotation.predicates if annotation else ())
 
     def add_text(self, path: Path) -> None:
@@ -83,7 +81,7 @@ class Sources:
 
     def add_examples(self, examples: Iterable[Example], parser: Parser[Parse]) -> None:
         """Add examples of frames. A model of trees with tags finds the heads of arguments."""
-        some = [one for one in examples if " ".join(one.words) not in self._seen]
+        some = [one for one in examples if " ".join(one.words) not in self.texts.seen]
         parses = parser.parse_stream(Sentence.from_words(one.words) for one in some)
         for example, parse in zip(some, parses, strict=True):
             of = {EXAMPLE: example.predicate.roleset}
@@ -92,20 +90,15 @@ class Sources:
     def _add(
         self, name: str, sentence: Sentence, predicates: Sequence[Predicate], more: Mapping[str, str] | None = None
     ) -> None:
-        words = [*map(unspaced, sentence.forms)]
-        text = " ".join(words)
-        if not (all(words) and LEAST <= len(words) <= MOST) or text in self._seen:
-            return
-        self._seen.add(text)
-        if text in self.excluded or sentence.text in self.excluded:
-            self.left_out["sentence of an excluded text"] += 1
+        if not self.texts.let_pass(sentence):
             return
         given = None
         if predicates or all(row.head != "_" for row in sentence.words):  # text alone gives no facts
             given, left_out = facts_of(sentence, predicates, self.inventory)
-            self.left_out += left_out
+            self.left_out.update(left_out)
         if given is not None:
             self.counts.update({"node": len(given.nodes), "edge": len(given.edges), "sentence with facts": 1})
+        words = [*map(shared.unspaced, sentence.forms)]
         self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))
 
 
@@ -155,10 +148,10 @@ def make_bank(
     parsers: Sequence[Parser[AmrParse]],
     least: float = 0.0,
     without: Collection[str] = (),
-) -> Made:
+) -> shared.Made:
     """Write a bank of AMRs with `least` agreement or more, without concepts `without`, `:wiki` and alignments."""
 
-    def made_from(start: int) -> Iterator[Result]:
+    def made_from(start: int) -> Iterator[shared.Result]:
         for some in in_chunks(sources[start:], CHUNK):
             entries, facts = [one.entry for one in some], [one.facts for one in some]
             of_models = [parser.parse_stream(entries, given=facts) for parser in parsers]
@@ -166,34 +159,34 @@ def make_bank(
                 yield kept(entry, *best_of([one for parse in parses for one in parse.ranked]), least, without)
 
     settings = {"least": least, "without": sorted(without)}
-    return make_file(
+    return shared.make_file(
         path, parsers, settings, ((one.entry.id, one.entry.forms, one.facts) for one in sources), made_from
     )
 
 
-def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, without: Collection[str]) -> Result:
+def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, without: Collection[str]) -> shared.Result:
     """Return the AMR of a sentence as the bank holds it, or why it is left out."""
     graph = parse.graph
     concepts = (node for node in range(len(graph)) if node not in graph.constants)
     if agreement < least:
-        return Result(left_out=f"agreement below {least:g}")
+        return shared.Result(left_out=f"agreement below {least:g}")
     if max(Counter(parse.alignments[node][0] for node in concepts).values()) > MOST_OF_ONE_WORD:
-        return Result(left_out=f"more than {MOST_OF_ONE_WORD} concepts of one word")
+        return shared.Result(left_out=f"more than {MOST_OF_ONE_WORD} concepts of one word")
     if not set(without).isdisjoint(graph.labels):
-        return Result(left_out="unwanted concept")
+        return shared.Result(left_out="unwanted concept")
     odd = next(odd_structures(graph), "")
     if odd:
-        return Result(left_out=odd)
+        return shared.Result(left_out=odd)
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
-    return Result(found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
+    return shared.Result(found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
 
 
-def write(arguments: argparse.Namespace) -> list[str]:
+def make(arguments: argparse.Namespace) -> list[str]:
     """Write the bank, and return lines about what it holds. Raises `InputError` and `OSError`."""
     nbest = arguments.beam if arguments.nbest is None else arguments.nbest
     inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
-    check_options(arguments, inputs, nbest)
+    shared.check_options(arguments, inputs, nbest)
     if arguments.examples < 0 or arguments.each < 1:
         raise InputError("--examples must be 0 or more, and --each 1 or more")
     if (arguments.propbank or arguments.examples) and not arguments.frames:
@@ -204,7 +197,7 @@ def write(arguments: argparse.Namespace) -> list[str]:
         raise InputError("--frames is for --propbank and --examples: give one of them")
     inventory, examples = read_frames(arguments.frames) if arguments.frames else (frozenset(), [])
     annotations = read_annotations(arguments.propbank)
-    found = Sources(Excluded(read_texts(arguments.exclude)), inventory)
+    found = Sources(shared.Excluded(shared.read_texts(arguments.exclude)), inventory)
     for path in arguments.treebanks:
         if path.suffix == ".txt":
             found.add_text(path)
@@ -221,28 +214,19 @@ def write(arguments: argparse.Namespace) -> list[str]:
     parsers = [Parser.load(one, arguments.beam, others=others, nbest=nbest, kind="AMRs") for one in arguments.model]
     made = make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
     facts = ", ".join(f"{count:,} × {kind}" for kind, count in found.counts.most_common())
-    return [*made.said(found.left_out), *([f"facts: {facts}"] if facts else []),
+    return [*made.notices(found.left_out), *([f"facts: {facts}"] if facts else []),
             f"{made.kept} AMRs in {arguments.output}"]  # fmt: skip
 
 
-def main() -> None:
-    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+if __name__ == "__main__":
+    of = shared.options(__doc__)
     of.add_argument("treebanks", nargs="*", type=Path, metavar="FILE",
                     help="treebanks (CoNLL-U; --propbank needs their trees) and English texts (.txt)")  # fmt: skip
-    common_options(of, ["en-amr-minilm", "en-amr"], 5)
+    shared.common_options(of, ["en-amr-minilm", "en-amr"], 5)
     of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
     propbank = "tables of PropBank's annotation (predicates, their frames and arguments) of sentences of the treebanks"
     of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help=f"{propbank}, which the AMRs keep")
     of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
     of.add_argument("--each", type=int, default=2, metavar="N", help="maximum number of examples of a roleset")
     of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")
-    try:
-        lines = write(of.parse_args())
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"silver.py: error: {error}\n")
-        sys.exit(2)
-    sys.stderr.writelines(f"{line}\n" for line in lines)
-
-
-if __name__ == "__main__":
-    main()
+    shared.run(of, make)

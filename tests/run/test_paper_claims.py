@@ -1,19 +1,16 @@
 """The claims of the papers, and the tables of docs/ that are made from results."""
 
 import json
-import sys
 import tomllib
 
+import paper
+import paper_table
 import pytest
+import update_docs
 
 from tests.conftest import ROOT, run
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import TREES
-
-sys.path.insert(0, str(ROOT / "run"))
-import paper
-import paper_table
-import update_docs
 
 PAPERS = sorted(path.stem for path in paper.PAPERS.glob("*.toml") if path.stem != "comparisons")
 

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Make the tables of frames and of their roles that the package reads, from the rolesets of PropBank.
 
-    python run/frames.py FRAMES.jsonl -o transition_parser/text/frames.tsv \\
+    python run/recipes/frames.py FRAMES.jsonl -o transition_parser/text/frames.tsv \\
         --functions transition_parser/text/role_functions.tsv
 
 FRAMES.jsonl has a line for each roleset of propbank/propbank-frames (https://github.com/propbank/propbank-frames): a
@@ -26,8 +25,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import output
+from shared import options, run, write
+
+from transition_parser.base.errors import input_error
 
 _ID = re.compile(r"([^\s.|/]+)\.(\d+)")
 
@@ -73,20 +73,15 @@ def _functions(roles: Mapping[str, tuple[str, str]]) -> str:
     return " ".join(f"{role}{roles[role][0].upper()}" for role in sorted(roles) if role.isdigit())
 
 
-def main() -> None:
+def make(arguments: argparse.Namespace) -> None:
     """Write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rolesets", metavar="FRAMES.jsonl", help="the rolesets of PropBank, one in a line")
-    parser.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
-    parser.add_argument("--functions", required=True, metavar="TSV", help="file to write for the functions of roles")
-    arguments = parser.parse_args()
-    try:
-        for path, text in zip((arguments.output, arguments.functions), tables(arguments.rolesets), strict=True):
-            with output(path) as file:
-                file.write(text)
-    except (InputError, OSError) as error:
-        parser.error(str(error))
+    for path, text in zip((arguments.output, arguments.functions), tables(arguments.rolesets), strict=True):
+        write(path, text)
 
 
 if __name__ == "__main__":
-    main()
+    of = options(__doc__)
+    of.add_argument("rolesets", metavar="FRAMES.jsonl", help="the rolesets of PropBank, one in a line")
+    of.add_argument("-o", "--output", required=True, metavar="TSV", help="file to write")
+    of.add_argument("--functions", required=True, metavar="TSV", help="file to write for the functions of roles")
+    run(of, make)

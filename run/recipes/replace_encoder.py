@@ -1,6 +1,6 @@
 """Give a trained model another pretrained encoder, so that a training can start from it.
 
-    python run/replace_encoder.py MODEL ENCODER TEXT ... -o FOLDER [--layers 1-12] [--sentences N]
+    python run/recipes/replace_encoder.py MODEL ENCODER TEXT ... -o FOLDER [--layers 1-12] [--sentences N]
 
 What words get from the encoder of MODEL is predicted from the layers of ENCODER, by a ridge regression on sentences of
 TEXT (CoNLL-U or AMR banks, whose graphs are not read). FOLDER is the new model: MODEL with ENCODER, the regression as
@@ -18,7 +18,8 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save
-from silver_trees import sentences_of
+from shared import NewTexts, options, run
+from silver_trees import WORDS, sentences_of
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, input_error
@@ -63,8 +64,8 @@ def fitted(old: PretrainedWords, new: PretrainedWords, sentences: Sequence[Seque
     return best, rest
 
 
-def replace_encoder(arguments: argparse.Namespace) -> str:
-    """Write the folder of the new model, and return a summary."""
+def replace_encoder(arguments: argparse.Namespace) -> None:
+    """Write the folder of the new model, and print a summary."""
     folder = model_path(arguments.model)
     model, resources = load_model(arguments.model)
     name, values, _ = read_config(folder)
@@ -72,12 +73,11 @@ def replace_encoder(arguments: argparse.Namespace) -> str:
     if not isinstance(getattr(old, "project", None), nn.Linear):
         raise input_error("the model adds no vectors of a pretrained encoder to those of words", folder)
     changed = {"pretrained": arguments.encoder, "pretrained_layers": arguments.layers, "pretrained_sha256": ""}
-    options = architecture_of(name).options.of_config({**values, **changed}).completed()
-    made = architecture_of(name).build(options, resources).eval()
+    settings = architecture_of(name).options.of_config({**values, **changed}).completed()
+    made = architecture_of(name).build(settings, resources).eval()
     new = made.encoder.inputs[PretrainedWords.name]
-    sentences: list[Sequence[str]] = []
-    for path in arguments.texts:
-        sentences += (sentence.forms for sentence in sentences_of(path))
+    texts = NewTexts(*WORDS)
+    sentences = [one.forms for path in arguments.texts for one in sentences_of(path) if texts.let_pass(one)]
     random.Random(1).shuffle(sentences)
     sentences = sentences[: arguments.sentences]
     if len(sentences) < 2 * HELD_OUT:
@@ -90,26 +90,18 @@ def replace_encoder(arguments: argparse.Namespace) -> str:
     weights = {key: whole[key].contiguous() for key, first in own_names(made).items() if key == first}
     with new_files(arguments.output) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))
-        Resources.copy(folder, temporary, options.unread(WORD_FILES))
+        Resources.copy(folder, temporary, settings.unread(WORD_FILES))
         resources.store_table(temporary)
-        write_config(temporary, name, options.as_config())
-    return f"{arguments.output}: {rest:.1%} of the variance of the old vectors is not explained by the new encoder"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", metavar="MODEL", help="exported model (name or folder) that reads words by an encoder")
-    parser.add_argument("encoder", metavar="ENCODER", help="the new encoder, as for --pretrained")
-    parser.add_argument("texts", type=Path, metavar="TEXT", nargs="+", help="CoNLL-U or an AMR bank")
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder of the new model")
-    parser.add_argument("--layers", default="1-12", help="layers of the new encoder that are read (default: 1-12)")
-    parser.add_argument("--sentences", type=int, default=5000, metavar="N", help="sentences to read (default: 5000)")
-    try:
-        print(replace_encoder(parser.parse_args()))
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"replace_encoder.py: error: {error}\n")
-        sys.exit(2)
+        write_config(temporary, name, settings.as_config())
+    print(f"{arguments.output}: {rest:.1%} of the variance of the old vectors is not explained by the new encoder")
 
 
 if __name__ == "__main__":
-    main()
+    of = options(__doc__)
+    of.add_argument("model", metavar="MODEL", help="exported model (name or folder) that reads words by an encoder")
+    of.add_argument("encoder", metavar="ENCODER", help="the new encoder, as for --pretrained")
+    of.add_argument("texts", type=Path, metavar="TEXT", nargs="+", help="CoNLL-U or an AMR bank")
+    of.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder of the new model")
+    of.add_argument("--layers", default="1-12", help="layers of the new encoder that are read (default: 1-12)")
+    of.add_argument("--sentences", type=int, default=5000, metavar="N", help="sentences to read (default: 5000)")
+    run(of, replace_encoder)

@@ -1,14 +1,16 @@
-"""What the scripts of silver data share: texts to leave out, and files that grow by a sentence."""
+"""Parts that recipes share: options, tables, texts to leave out, and files that grow by a sentence."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import json
 import os
+import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +20,40 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import locked_file, output
 from transition_parser.base.process import progress
 from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.conllu import Sentence, read_conllu
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of options whose help begins with the docstring of a script."""
+    return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def run(of: argparse.ArgumentParser, work: Callable[[argparse.Namespace], Iterable[str] | None]) -> None:
+    """Do the work of a script, and print its notices. Bad input ends the script with one line and status 2."""
+    try:
+        for notice in work(of.parse_args()) or ():
+            print(notice, file=sys.stderr)
+    except (InputError, OSError) as error:
+        of.exit(2, f"{of.prog}: error: {error}\n")
+
+
+def read_rows(path: str | os.PathLike, *columns: str) -> list[dict[str, str]]:
+    """Return the rows of a table whose first line names its columns. Raises `InputError` for a missing column."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            table = csv.DictReader(file, delimiter="\t", restval="", quoting=csv.QUOTE_NONE)
+            rows = list(table)
+    except (csv.Error, ValueError) as error:
+        raise input_error(str(error), path) from None
+    if missing := [column for column in columns if column not in (table.fieldnames or ())]:
+        raise input_error(f"no column {missing[0]!r}", path)
+    return rows
+
+
+def write(path: str, text: str) -> None:
+    """Write a file, whole or not at all."""
+    with output(path) as file:
+        file.write(text)
 
 
 def unspaced(form: str) -> str:
@@ -79,6 +114,30 @@ def squeezed(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
 
 
+class NewTexts:
+    """A filter that lets sentences of `least` to `most` words pass, each text once, without `excluded` texts."""
+
+    def __init__(self, least: int, most: int, excluded: Container[str] = ()) -> None:
+        self.least, self.most, self.excluded = least, most, excluded
+        self.seen: set[str] = set()
+        self.left_out: Counter[str] = Counter()
+
+    def let_pass(self, sentence: Sentence) -> bool:
+        """Return True for a sentence that is wanted, and count the others by the reason in `left_out`."""
+        words = [*map(unspaced, sentence.forms)]
+        text = " ".join(words)
+        if not (all(words) and self.least <= len(words) <= self.most):
+            return False
+        if text in self.seen:
+            self.left_out["sentence that came before"] += 1
+        elif text in self.excluded or sentence.text in self.excluded:
+            self.left_out["sentence of an excluded text"] += 1
+        else:
+            self.seen.add(text)
+            return True
+        return False
+
+
 def _is_long(text: str) -> bool:
     return sum(any(map(str.isalnum, word)) for word in text.split()) >= LEAST
 
@@ -102,14 +161,14 @@ class Made:
     left_out: Counter[str] = field(default_factory=Counter)
     agreement: float = 0.0
 
-    def said(self, others: Counter[str]) -> list[str]:
+    def notices(self, others: Counter[str]) -> list[str]:
         """Return lines about what was left out, here and by `others`, and about the agreement."""
         lines = [f"left out: {count:,} × {reason}" for reason, count in (others + self.left_out).most_common()]
         return [*lines, f"mean agreement: {self.agreement:.3f}"]
 
 
 def common_options(of: argparse.ArgumentParser, models: list[str], beam: int) -> None:
-    """Add the options of both scripts."""
+    """Add the options of silver.py and silver_trees.py."""
     of.add_argument("-o", "--output", required=True, metavar="FILE")
     of.add_argument("--model", nargs="+", default=models, help="names, checkpoints or exported folders")
     of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with --model")
@@ -119,7 +178,7 @@ def common_options(of: argparse.ArgumentParser, models: list[str], beam: int) ->
     of.add_argument("--exclude", nargs="+", default=[], metavar="FILE",
                     help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more)"
                     " of others")  # fmt: skip
-    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames, as run/frames.py reads them")
+    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames, as frames.py reads them")
 
 
 def check_options(arguments: argparse.Namespace, inputs: Iterable[str | os.PathLike], nbest: int) -> None:

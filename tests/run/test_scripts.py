@@ -11,16 +11,19 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+from shared import NewTexts
+from silver_trees import sentences_of
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from tests.helpers.scripts import RUN, bash
-from tests.test_silver_trees import sentences_of
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 
-SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
+SCRIPTS = sorted(str(path.relative_to(RUN)) for path in RUN.rglob("*.sh"))
+for name in ("environment.sh", "setup.sh", "test.sh"):
+    SCRIPTS.remove(name)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -137,7 +140,7 @@ def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_fold
 
 
 def silver(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess:
-    return run(RUN / "silver.py", *arguments, status=status, cwd=Path.cwd())
+    return run(RUN / "recipes" / "silver.py", *arguments, status=status, cwd=Path.cwd())
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +183,7 @@ def test_silver_data_of_words_with_white_space_of_all_kinds(tmp_path):
 
 
 def silver_trees(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess:
-    return run(RUN / "silver_trees.py", *arguments, status=status, cwd=Path.cwd())
+    return run(RUN / "recipes" / "silver_trees.py", *arguments, status=status, cwd=Path.cwd())
 
 
 def test_silver_trees_are_the_sentences_of_files_each_once(tmp_path):
@@ -205,7 +208,7 @@ def test_silver_trees_are_the_sentences_of_files_each_once(tmp_path):
 def test_models_find_silver_trees_together(tmp_path):
     treebank = tmp_path / "silver.conllu"
     silver_trees(SAMPLE, "-o", treebank, "--model", "en-fast", "--ensemble", "en-ewt", "--least", "0.92")
-    given = [*sentences_of(SAMPLE, 4, 60)]
+    given = [*filter(NewTexts(4, 60).let_pass, sentences_of(SAMPLE))]
     parses = Parser.load("en-fast", beam=10, others=["en-ewt"]).parse(given)
     sure = {tuple(one.words): one.tree for one in parses if fmean(one.arc_scores) >= 0.92}
     assert {tuple(one.forms): one.tree() for one in read_conllu(treebank)} == sure
@@ -307,7 +310,7 @@ def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, t
         (tmp_path / "corpora" / corpus / "train.amr").symlink_to(SAMPLE_AMR)
     for split in ("dev", "test"):
         (tmp_path / "corpora" / "lpp-v3.0" / f"{split}.amr").symlink_to(SAMPLE_AMR)
-    said = bash("prepare_open_amr.sh", "corpora", "data", silver_bank, cwd=tmp_path).stderr
+    said = bash("recipes/prepare_open_amr.sh", "corpora", "data", silver_bank, cwd=tmp_path).stderr
     domains = (tmp_path / "data" / "train.domain").read_text().split()
     assert {"lpp-v3.0", "qald9", "silver"} <= {*domains} and "guidelines" not in domains
     assert domains.count("silver") == len(list(read_bank(silver_bank))) - said.count("a silver AMR with")
@@ -316,18 +319,18 @@ def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, t
 
 RESULTS = ROOT / "results"
 BAD_SCRIPTS = {
-    "frames.py": [
+    "recipes/frames.py": [
         (("latin.jsonl", "-o", "x", "--functions", "y"), "latin.jsonl:1: not a roleset"),
         (("roles.jsonl", "-o", "x", "--functions", "y"), "roles.jsonl:1: not a roleset"),
         (("good.jsonl", "-o", "nowhere/x", "--functions", "y"), "nowhere"),
     ],
-    "genes.py": [
+    "recipes/genes.py": [
         (("roles.jsonl", "-o", "x"), "roles.jsonl: no genes"),
         ((RUN / "bench/names.tsv", "-o", "x"), "names.tsv: no column 'Status'"),
         (("latin.jsonl", "-o", "x"), "utf-8"),
         (("no such.tsv", "-o", "x"), "no such.tsv"),
     ],
-    "names.py": [
+    "recipes/names.py": [
         ((RUN / "bench/names.tsv", "x", "x", "x", "-o", "x"), "no column 'name'"),
         (("latin.jsonl", "x", "x", "x", "-o", "x"), "utf-8"),
         (("no such.tsv", "x", "x", "x", "-o", "x"), "no such.tsv"),
@@ -372,7 +375,7 @@ def test_the_table_of_genes_has_families_and_no_ambiguous_symbols(tmp_path):
     numbers = {"MKA5": "2.7.12.2"}
     lines = [(*row, "gene with protein product", numbers.get(row[0], "")) for row in rows]
     (tmp_path / "hgnc.tsv").write_text("".join("\t".join(line) + "\n" for line in [(*columns, "Enzyme IDs"), *lines]))
-    run(RUN / "genes.py", "hgnc.tsv", "-o", "genes.tsv", cwd=tmp_path)
+    run(RUN / "recipes" / "genes.py", "hgnc.tsv", "-o", "genes.tsv", cwd=tmp_path)
     table = "enzyme\tMEK:,1,2,5 MKA:,1,2,5\nprotein\tAKAP1\nprotein\tBAX\n"
     assert (tmp_path / "genes.tsv").read_text() == table
 
@@ -399,9 +402,9 @@ def test_the_table_of_known_names_has_the_best_known_first_and_no_words(tmp_path
     for name, lines in rows.items():
         (tmp_path / f"{name}.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in lines))
     (tmp_path / "words").write_text("apple\ngap\nlost\n")
-    run(RUN / "names.py", "persons.tsv", "others.tsv", ".", "words", "-o", "names.tsv", cwd=tmp_path)
+    run(RUN / "recipes" / "names.py", "persons.tsv", "others.tsv", ".", "words", "-o", "names.tsv", cwd=tmp_path)
     lines = (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()
-    own = (RUN / "known_names.tsv").read_text(encoding="utf-8").count("\n")
+    own = (RUN / "recipes" / "known_names.tsv").read_text(encoding="utf-8").count("\n")
     assert lines[own:] == [
         *("country\tZyxland", "city\tZyx Town", "person\tZia II of Ulm;Zia Xenos;Yul Apple;Bo Xenos;Xenos=Zia Xenos"),
         *("first-name\tZia", "city\tZyxburg=Zyxburg, Ohio", "company\tZyx", "newspaper\tZyx Post=The Zyx Post"),

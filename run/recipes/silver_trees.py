@@ -1,7 +1,7 @@
 """Make silver trees, to train on beside gold trees: several models parse, and the tree that they agree on most is kept.
 
-    python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL ... [--frames FILE] [--exclude FILE ...]
-    python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL --ensemble MODEL ... [--exclude FILE ...]
+    python run/recipes/silver_trees.py TEXT ... -o silver.conllu --model MODEL ... [--frames FILE] [--exclude FILE ...]
+    python run/recipes/silver_trees.py TEXT ... -o silver.conllu --model MODEL --ensemble MODEL ... [--exclude FILE ...]
 
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. With --frames the examples of PropBank's frames are parsed,
 too. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best --nbest of its
@@ -15,16 +15,15 @@ command goes on from it.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import shared
 from propbank import read_frames
-from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts, unspaced
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -41,8 +40,8 @@ AGREEMENT = "# agreement = "  # begins the comment with the mean agreement of a 
 CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
 
-def sentences_of(path: Path, least: int = WORDS[0], most: int = WORDS[1]) -> Iterator[Sentence]:
-    """Yield the sentences of a CoNLL-U file or an AMR bank that have `least` to `most` words, without their graphs.
+def sentences_of(path: Path) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file or an AMR bank without their graphs, with words without white space.
 
     The text of an AMR is divided as UD divides English. The new id joins the name of the file and the old id, or the
     number of a sentence without id.
@@ -53,42 +52,26 @@ def sentences_of(path: Path, least: int = WORDS[0], most: int = WORDS[1]) -> Ite
         entries = read_bank(path, graphs=False)
         read = ((one.id, [form for token in tokens(one.text) for form in token.words]) for one in entries)
     for number, (name, forms) in enumerate(read, 1):
-        words = [*map(unspaced, forms)]
-        if all(words) and least <= len(words) <= most:
-            yield with_id(words, f"{path.stem}.{unspaced(name or str(number))}")
+        yield with_id(map(shared.unspaced, forms), f"{path.stem}.{shared.unspaced(name or str(number))}")
 
 
 def with_id(words: Iterable[str], name: str) -> Sentence:
     return Sentence.from_words(words, (f"# sent_id = {name}",))
 
 
-def distinct(sentences: Iterable[Sentence], excluded: Container[str], left_out: Counter[str]) -> Iterator[Sentence]:
-    """Yield the sentences, each text once, without those of excluded texts; count the others in `left_out`."""
-    seen = set()
-    for sentence in sentences:
-        text = " ".join(sentence.forms)
-        if text in seen:
-            left_out["sentence that came before"] += 1
-        elif text in excluded:
-            left_out["sentence of an excluded text"] += 1
-        else:
-            seen.add(text)
-            yield sentence
-
-
 def make_treebank(
     path: str, sentences: Sequence[Sentence], parsers: Sequence[Parser[Parse]], least: float = 0.0
-) -> Made:
+) -> shared.Made:
     """Write a treebank with the tree of each sentence that agrees most with all others, at least `least`."""
 
-    def made_from(start: int) -> Iterator[Result]:
+    def made_from(start: int) -> Iterator[shared.Result]:
         for parse, agreement in silver_trees(parsers, sentences[start:]):
             if agreement >= least:
-                yield Result(written(parse, agreement), agreement)
+                yield shared.Result(written(parse, agreement), agreement)
             else:
-                yield Result(left_out=f"agreement below {least:g}")
+                yield shared.Result(left_out=f"agreement below {least:g}")
 
-    return make_file(path, parsers, {"least": least}, ((one.id, one.forms) for one in sentences), made_from)
+    return shared.make_file(path, parsers, {"least": least}, ((one.id, one.forms) for one in sentences), made_from)
 
 
 def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[tuple[Parse, float]]:
@@ -132,41 +115,31 @@ def written(parse: Parse, agreement: float) -> str:
     return str(Sentence(sentence.rows, (*comments, f"{AGREEMENT}{agreement:.4f}")))
 
 
-def write(arguments: argparse.Namespace) -> list[str]:
+def make(arguments: argparse.Namespace) -> list[str]:
     """Write the treebank and return lines about what it holds. Raises `InputError` and `OSError`."""
     if not arguments.texts and not arguments.frames:
         raise InputError("no sentences: give files, or --frames FILE")
     if arguments.ensemble and arguments.nbest > 1:
         raise InputError("the models of --ensemble find one tree together: leave out --nbest")
     inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
-    check_options(arguments, inputs, arguments.nbest)
+    shared.check_options(arguments, inputs, arguments.nbest)
     given = [one for path in arguments.texts for one in sentences_of(path)]
     for example in read_frames(arguments.frames)[1] if arguments.frames else ():
-        if WORDS[0] <= len(example.words) <= WORDS[1]:
-            given.append(with_id(example.words, f"frames.{example.id}"))
-    left_out: Counter[str] = Counter()
-    found = [*distinct(given, Excluded(read_texts(arguments.exclude)), left_out)]
+        given.append(with_id(example.words, f"frames.{example.id}"))
+    texts = shared.NewTexts(*WORDS, shared.Excluded(shared.read_texts(arguments.exclude)))
+    found = [*filter(texts.let_pass, given)]
     if not found:
         raise InputError(f"no sentence of {WORDS[0]} to {WORDS[1]} words is left to parse")
-    options = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees", "others": arguments.ensemble}
-    parsers = [Parser.load(model, arguments.beam, **options) for model in arguments.model]
+    settings = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees", "others": arguments.ensemble}
+    parsers = [Parser.load(model, arguments.beam, **settings) for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
-    return [*made.said(left_out), f"{made.kept:,} trees in {arguments.output}"]
-
-
-def main() -> None:
-    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    of.add_argument("texts", nargs="*", type=Path, metavar="TEXT", help="CoNLL-U files and AMR banks")
-    common_options(of, ["en-ewt-minilm"], 10)
-    of.set_defaults(nbest=1)
-    of.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    try:
-        lines = write(of.parse_args())
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"silver_trees.py: error: {error}\n")
-        sys.exit(2)
-    sys.stderr.writelines(f"{line}\n" for line in lines)
+    return [*made.notices(texts.left_out), f"{made.kept:,} trees in {arguments.output}"]
 
 
 if __name__ == "__main__":
-    main()
+    of = shared.options(__doc__)
+    of.add_argument("texts", nargs="*", type=Path, metavar="TEXT", help="CoNLL-U files and AMR banks")
+    shared.common_options(of, ["en-ewt-minilm"], 10)
+    of.set_defaults(nbest=1)
+    of.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
+    shared.run(of, make)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE_AMR
-from tests.test_run import annotated_treebank
+from tests.conftest import ROOT, SAMPLE_AMR, run
+from tests.run.test_scripts import annotated_treebank
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
@@ -17,17 +16,10 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.storage.exports import read_config, write_config
 
-sys.path.insert(0, str(ROOT / "run"))
-from semantic_roles import main
-
+SCRIPT = ROOT / "run" / "recipes" / "semantic_roles.py"
 MODEL = ROOT / "transition_parser" / "pretrained" / "en-amr"
 TEXTS = ["Boys fathom sounds .", "They wanted her to go , and I asked him to stay with us .", "Stop", "He left ."]
 SENTENCES = [text.split() for text in TEXTS]
-
-
-def run(monkeypatch, *arguments: object) -> None:
-    monkeypatch.setattr("sys.argv", ["semantic_roles.py", *map(str, arguments)])
-    main()
 
 
 def written(parser: Parser, sentences: list[list[str]]) -> list[str]:
@@ -45,10 +37,9 @@ def trained(tmp_path_factory):
     with frames.open("a") as file:
         file.writelines(json.dumps({"id": one, "amr": [1], "examples": []}) + "\n" for one in rolesets)
     data = ("--treebank", treebank, "--propbank", annotation, "--frames", frames, "--exclude", SAMPLE_AMR)
-    with pytest.MonkeyPatch.context() as patch:
-        run(patch, folder / "one", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
-        shutil.copytree(folder / "one", folder / "two")
-        run(patch, folder / "two", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
+    run(SCRIPT, folder / "one", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
+    shutil.copytree(folder / "one", folder / "two")
+    run(SCRIPT, folder / "two", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
     return folder
 
 
@@ -109,12 +100,11 @@ def test_a_damaged_labeller_is_refused(trained, tmp_path):
         ("one", "no.tsv", "No such file"),
     ],
 )
-def test_bad_input(trained, monkeypatch, capsys, model, annotation, problem):
+def test_bad_input(trained, model, annotation, problem):
     before = {path.name: path.read_bytes() for path in (trained / "one").iterdir()}
     (trained / "other.tsv").write_text("# sent_id = other\n1\tfathom\tfathom.01\n")
     folder = MODEL.with_name("en-ewt") if model == "trees" else trained / model
     annotation, frames = trained / annotation, trained / "frames.jsonl"
-    with pytest.raises(SystemExit) as ended:
-        run(monkeypatch, folder, "--treebank", trained / "t.conllu", "--propbank", annotation, "--frames", frames)
-    assert ended.value.code == 2 and problem in capsys.readouterr().err
+    data = ("--treebank", trained / "t.conllu", "--propbank", annotation, "--frames", frames)
+    assert problem in run(SCRIPT, folder, *data, status=2).stderr
     assert {path.name: path.read_bytes() for path in (trained / "one").iterdir()} == before
