@@ -1,6 +1,6 @@
 """The tables of the papers, run on open data: each row is trained, parsed and scored once for each seed.
 
-    bash run/paper.sh PAPER [TABLE] DATA OUT [option ...]
+    python run/paper.py PAPER [TABLE] DATA OUT [option ...]
 
 configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with

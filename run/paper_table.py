@@ -1,4 +1,4 @@
-"""The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours, and the papers' claims.
+"""The tables of `run/paper.py` as Markdown, with the paper's figures beside ours, and the papers' claims.
 
     python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
         [--split dev|test] [--names] [--punct skip | --claims]
@@ -61,7 +61,7 @@ def read(paths: Iterable[Path]) -> list[Run]:
                     raise KeyError
                 found[json.dumps(settings, sort_keys=True)] = run
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise input_error("is not a file of results of run/paper.sh", path) from None
+            raise input_error("is not a file of results of run/paper.py", path) from None
     return [*found.values()]
 
 
@@ -248,7 +248,7 @@ def claim_rows(paper: str, runs: Sequence[Run]) -> Rows:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
+    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.py")
     parser.add_argument("--table", metavar="NAME", help="this table alone (default: all that were run)")
     parser.add_argument("--corpus", metavar="NAME", help="this corpus alone (default: all)")
     parser.add_argument("--split", choices=SPLITS[1:], help="the scores of this split alone (default: dev and test)")

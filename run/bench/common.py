@@ -7,7 +7,7 @@ import datetime
 import json
 import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SPACY_LABELS = 2000  # training sentences that spaCy's parser takes its labels from
 
 
-def parser(description: str) -> argparse.ArgumentParser:
+def parser(description: str | None) -> argparse.ArgumentParser:
     """Return the options of benchmarks of speed."""
     options = _options(description)
     options.add_argument("--rounds", type=int, default=3, help="interleaved rounds; medians are reported")
@@ -34,7 +34,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     return options
 
 
-def _options(description: str) -> argparse.ArgumentParser:
+def _options(description: str | None) -> argparse.ArgumentParser:
     """Return the options that all benchmarks have, and set the process up as `transition-parser parse` does."""
     keep_freed_memory()
     keep_few_kernels()
@@ -45,7 +45,7 @@ def _options(description: str) -> argparse.ArgumentParser:
     return options
 
 
-def amr_options(description: str) -> argparse.ArgumentParser:
+def amr_options(description: str | None) -> argparse.ArgumentParser:
     """Return the options of benchmarks of what a model of AMRs finds."""
     options = _options(description)
     options.add_argument("model", help="model of AMRs")
@@ -57,6 +57,15 @@ def amr_model(arguments: argparse.Namespace) -> Parser[AmrParse]:
     """Return the model that the options name, in fp32."""
     torch.set_num_threads(arguments.threads)
     return Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
+
+
+def rounds(contenders: Mapping[str, Callable[[], float]], number: int) -> dict[str, list[float]]:
+    """Return name → the rates that a contender has in rounds in which all take turns, so that load meets all alike."""
+    rates: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(number):
+        for name, rate in contenders.items():
+            rates[name].append(rate())
+    return rates
 
 
 def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], **more: object) -> None:

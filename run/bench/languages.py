@@ -1,4 +1,4 @@
-"""Models on treebanks of many languages: CoNLL 2018 scores, beside those of UDPipe 1.
+"""Models on treebanks of one or many languages: CoNLL 2018 scores and speed, beside UDPipe 1.
 
     python run/bench/languages.py TREEBANK_FOLDER… --models MODEL… [--words] [--own-domain] [--udpipe DIR] [-o FILE]
     python run/bench/languages.py TREEBANK_FOLDER… --identify
@@ -10,7 +10,8 @@ model of several treebanks is told which one the text is of: by the name of its 
 (UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such as de.udpipe, are scored on the same raw text; a
 missing one is trained on train.conllu and dev.conllu, so it is no judge of dev.conllu.
 
-One line of JSON for each model and folder has the F1 of some metrics, in percent. With -o all lines are also written as
+One line of JSON for each model and folder has the F1 of some metrics, in percent, and the speed from raw text to
+CoNLL-U, the median of --rounds, in which models alternate. UDPipe has no threads. With -o all lines are also written as
 a list to FILE, which --table prints as a table in Markdown.
 
 --identify prints, for each folder, the share of sentences of ten words or more whose language is found.
@@ -21,16 +22,18 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import common
-import pipelines
 
 from transition_parser import Parser
+from transition_parser.base.files import replacing
 from transition_parser.base.model_files import write_json
-from transition_parser.graphs.conllu import parse_conllu, raw_text, read_conllu
+from transition_parser.graphs.conllu import Sentence, parse_conllu, raw_text, read_conllu
 from transition_parser.graphs.dependency_score import Comparison, conll18
 from transition_parser.storage.cards import card_text
 from transition_parser.storage.checkpoints import model_path
@@ -52,31 +55,75 @@ def language_of_folder(folder: Path) -> str | None:
     return language_of(folder.name.removeprefix("UD_").partition("-")[0])
 
 
-def scores(folder: Path, split: str, text: str) -> dict[str, float]:
-    """Return the F1 of CoNLL-U text on a split of a treebank."""
-    gold = list(read_conllu(folder / f"{split}.conllu"))
-    found = conll18(Comparison(gold, parse_conllu(text.encode().splitlines(), folder.name)))
-    return {name: round(found[name].f1, 2) for name in METRICS}
+def train_udpipe(treebank: Path, path: Path) -> None:
+    """Train UDPipe 1 with its default options, and write the model."""
+    from ufal import udpipe
+
+    error = udpipe.ProcessingError()
+
+    def read(split: str) -> udpipe.Sentences:
+        reader = udpipe.InputFormat.newConlluInputFormat()
+        reader.setText((treebank / f"{split}.conllu").read_text(encoding="utf-8"))
+        sentences, sentence = udpipe.Sentences(), udpipe.Sentence()
+        while reader.nextSentence(sentence, error):
+            sentences.append(sentence)
+            sentence = udpipe.Sentence()
+        return sentences
+
+    model = udpipe.Trainer.train("morphodita_parsito", read("train"), read("dev"), "", "", "", error)
+    if error.occurred():
+        raise SystemExit(f"UDPipe: {error.message}")
+    with replacing(path) as temporary:
+        temporary.write_bytes(model)
 
 
-def of_model(model: str, folder: Path, split: str, arguments: Any) -> dict[str, float]:
-    """Return the scores of a model of ours on a treebank."""
-    parser = Parser.load(model, beam=1, threads=arguments.threads, precision=arguments.precision)
+def of_udpipe(path: Path, folder: Path) -> Callable[[str], str]:
+    """Return a function from raw text to CoNLL-U with a model of UDPipe 1, which is trained if its file is missing."""
+    from ufal import udpipe
+
+    if not path.exists():
+        train_udpipe(folder, path)
+    model = udpipe.Model.load(str(path))
+    if model is None:
+        raise SystemExit(f"{path}: UDPipe can't read the model")
+    pipeline = udpipe.Pipeline(model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu")
+    return lambda text: pipeline.process(text) if model else ""  # keeps the model alive, which the pipeline does not
+
+
+def of_model(model: str, folder: Path, arguments: Any) -> Callable[[Any], str]:
+    """Return a function from raw text, or sentences, to CoNLL-U with a model of ours."""
+    load = partial(Parser.load, model, beam=1, threads=arguments.threads, precision=arguments.precision)
+    parser = load()
     if arguments.own_domain:
         known = parser.resources.columns.values.get("domain", ())
-        domain = folder.name if folder.name in known else language_of_folder(folder)
-        parser = Parser.load(model, beam=1, threads=arguments.threads, precision=arguments.precision, domain=domain)
-    gold = list(read_conllu(folder / f"{split}.conllu"))
-    given: Any = [one.untagged(parser.given_columns) for one in gold] if arguments.words else raw_text(gold)
-    return scores(folder, split, "".join(str(parse.annotated()) for parse in parser.parse(given)))
+        parser = load(domain=folder.name if folder.name in known else language_of_folder(folder))
+
+    def parse(given: Any) -> str:
+        if arguments.words:
+            given = [one.untagged(parser.given_columns) for one in given]
+        return "".join(str(parse.annotated()) for parse in parser.parse(given))
+
+    return parse
 
 
-def of_udpipe(path: Path, folder: Path, split: str) -> dict[str, float]:
-    """Return the scores of a model of UDPipe 1, which is trained if its file is missing."""
-    if not path.exists():
-        pipelines.train_udpipe(folder, path)
-    text = raw_text(read_conllu(folder / f"{split}.conllu"))
-    return scores(folder, split, pipelines.udpipe_pipeline(path)(text))
+def measured(
+    pipelines: dict[str, Callable[[Any], str]], given: Any, gold: list[Sentence], rounds: int
+) -> Iterator[dict]:
+    """Yield the F1 of each pipeline, and its median speed in interleaved rounds."""
+    found: dict[str, str] = {}
+
+    def rate(name: str) -> float:
+        start = time.perf_counter()
+        found[name] = pipelines[name](given)
+        return len(gold) / (time.perf_counter() - start)
+
+    for pipeline in pipelines.values():
+        pipeline(given[:200])  # what is made once is not measured
+    rates = common.rounds({name: partial(rate, name) for name in pipelines}, rounds)
+    for name, text in found.items():
+        metrics = conll18(Comparison(gold, parse_conllu(text.encode().splitlines(), name)))
+        speed = round(statistics.median(rates[name]), 1)
+        yield {"model": name, **{metric: round(metrics[metric].f1, 2) for metric in METRICS}, "sentences/s": speed}
 
 
 def words_of(path: Path) -> int:
@@ -98,11 +145,13 @@ def rows(arguments: Any) -> Iterator[dict[str, Any]]:
         if arguments.identify:
             yield {**about, **identified(folder, split)}
             continue
-        for model in arguments.models:
-            yield {**about, "model": model, **of_model(model, folder, split, arguments)}
-        path = arguments.udpipe and arguments.udpipe / f"{about['language']}.udpipe"
-        if path and split != "dev":
-            yield {**about, "model": UDPIPE, **of_udpipe(path, folder, split)}
+        pipelines = {model: of_model(model, folder, arguments) for model in arguments.models}
+        if arguments.udpipe and split != "dev":
+            pipelines[UDPIPE] = of_udpipe(arguments.udpipe / f"{about['language']}.udpipe", folder)
+        gold = list(read_conllu(folder / f"{split}.conllu"))
+        given: Any = gold if arguments.words else raw_text(gold)
+        for found in measured(pipelines, given, gold, arguments.rounds):
+            yield {**about, **found}
 
 
 def licences(card: str) -> dict[str, str]:
@@ -148,7 +197,8 @@ def _mean(results: dict[str, dict[str, Any]], names: list[str], metric: str) -> 
 
 def main() -> None:
     """Print the scores, or the table."""
-    options = common.parser(__doc__ or "")
+    options = common.parser(__doc__)
+    options.set_defaults(rounds=1)
     options.add_argument("treebanks", nargs="*", type=Path, metavar="FOLDER", help="folders of treebanks")
     options.add_argument("--models", nargs="+", default=[], help="models of trees")
     options.add_argument("--split", default="test", choices=("dev", "test"))

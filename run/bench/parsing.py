@@ -1,16 +1,14 @@
 """Speed, sentences/s from words in Python to graphs in Python, and scores, in interleaved rounds without loading.
 
     python run/bench/parsing.py MODEL GOLD [--others MODEL ...] [--beams 1 10] [--precisions fp32 bf16 int8] [--scores]
-        [--spacy TRAIN.conllu] [--device cuda] [--without-bf16] [--one-by-one] [--lengths 15 25] [--beside 1]
+        [--spacy TRAIN.conllu] [--device cuda] [--one-by-one] [--lengths 15 25] [--beside 1]
         [--without-network]
 
 GOLD: CoNLL-U file or AMR bank. --scores: UAS and LAS of trees, Smatch of AMRs in percent, of the first round. --spacy:
-also the speed of spaCy's parser on one core, set up from this treebank. --without-bf16 computes as a processor without
-native bf16 does: bf16 is emulated, and with int8 everything but products with weights is in fp32. --one-by-one parses
-each sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds. --beside N
-also measures each contender beside N processes that compute without rest. --without-network (with --threads 1) also
-measures all but the network, up to CoNLL-U or PENMAN: the encoder's output and the derivations are those of an earlier
-parse.
+also the speed of spaCy's parser on one core, set up from this treebank. --one-by-one parses each sentence by itself,
+and also reports the median and the 95th percentile of the times, in milliseconds. --beside N also measures each
+contender beside N processes that compute without rest. --without-network (with --threads 1) also measures all but the
+network, up to CoNLL-U or PENMAN: the encoder's output and the derivations are those of an earlier parse.
 """
 
 from __future__ import annotations
@@ -20,15 +18,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import torch
-from common import parser, report, spacy_parser
+from common import parser, report, rounds, spacy_parser
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -100,14 +100,11 @@ def main() -> None:
     options.add_argument("--scores", action="store_true", help="score the parses, too")
     options.add_argument("--spacy", metavar="TRAIN", type=Path, help="measure spaCy's parser, set up from this file")
     options.add_argument("--device", default="cpu")
-    options.add_argument("--without-bf16", action="store_true", help="compute as a processor without native bf16 does")
     options.add_argument("--one-by-one", action="store_true", help="parse each sentence by itself")
     options.add_argument("--without-network", action="store_true", help="measure all but the network, too")
     options.add_argument("--beside", type=int, default=0, metavar="N", help="measure beside N busy processes, too")
     options.add_argument("--lengths", type=int, nargs=2, default=(0, 10**6), help="only sentences of so many words")
     arguments = options.parse_args()
-    if arguments.without_bf16:
-        preparation.has_fast_bf16 = lambda device: False
     torch.set_num_threads(arguments.threads)
     models: dict[str, Parser] = {}
     contenders: dict[str, Callable[[list], list]] = {}
@@ -132,26 +129,26 @@ def main() -> None:
         contenders |= {
             f"{name}, but the network": without_network(loaded, sentences) for name, loaded in models.items()
         }
-    beside: dict[str, Callable[[list], list]] = {}
-    if arguments.beside:
-        beside = {f"{name}, beside {arguments.beside}": parse for name, parse in contenders.items()}
-    contenders |= beside
-    rates: dict[str, list[float]] = {name: [] for name in contenders}
+    beside = {f"{name}, beside {arguments.beside}": parse for name, parse in contenders.items() if arguments.beside}
     found: dict[str, dict[str, float]] = {}
-    times: dict[str, list[float]] = {name: [] for name in contenders}
+    times: dict[str, list[float]] = defaultdict(list)
     batches = [[sentence] for sentence in sentences] if arguments.one_by_one else [sentences]
-    for _ in range(arguments.rounds):
-        for name, parse in contenders.items():
-            parses: list = []
-            with busy_processes(arguments.beside if name in beside else 0):
-                start = time.perf_counter()
-                for batch in batches:
-                    began = time.perf_counter()
-                    parses += parse(batch)
-                    times[name].append(1000 * (time.perf_counter() - began))
-                rates[name].append(len(parses) / (time.perf_counter() - start))
-            if arguments.scores and name in models and name not in found:
-                found[name] = scores(ours.formalism, gold, parses)
+
+    def rate(name: str, parse: Callable[[list], list]) -> float:
+        parses: list = []
+        with busy_processes(arguments.beside if name in beside else 0):
+            start = time.perf_counter()
+            for batch in batches:
+                began = time.perf_counter()
+                parses += parse(batch)
+                times[name].append(1000 * (time.perf_counter() - began))
+            speed = len(parses) / (time.perf_counter() - start)
+        if arguments.scores and name in models and name not in found:
+            found[name] = scores(ours.formalism, gold, parses)
+        return speed
+
+    turns = {name: partial(rate, name, parse) for name, parse in (contenders | beside).items()}
+    rates = rounds(turns, arguments.rounds)
     more: dict[str, object] = {"sentences_measured": len(sentences), "scores": found}
     more["words"] = sum(len(sentence.forms) for sentence in sentences)
     if arguments.one_by_one:

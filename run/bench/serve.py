@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -28,7 +27,7 @@ from itertools import chain, cycle, islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from common import ROOT, parser, report
+from common import ROOT, parser, report, rounds
 
 from transition_parser.graphs.conllu import read_conllu
 
@@ -64,25 +63,25 @@ def request(model: str, words: Sequence[str], path: str = "parse") -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def good(address: tuple[str, int], model: str) -> float:
+def seconds_alone(address: tuple[str, int], model: str) -> float:
     """Return the seconds until two words are parsed. Ends the program where the server refuses."""
-    begin = time.perf_counter()
+    start = time.perf_counter()
     with socket.create_connection(address, PATIENCE) as connection:
         connection.sendall(request(model, ["Stop", "it"]))
         answer = b"".join(iter(partial(connection.recv, 1 << 16), b""))
     if answer.split(maxsplit=2)[1] != b"200":
         raise SystemExit(f"the request of two words was answered: {answer[:200]!r}")
-    return time.perf_counter() - begin
+    return time.perf_counter() - start
 
 
-def beside(address: tuple[str, int], model: str, clients: Sequence[bytes]) -> float:
-    """Return the seconds until two words are parsed while clients read no answers to the requests that they sent."""
+def seconds_beside(address: tuple[str, int], model: str, clients: Sequence[bytes]) -> float:
+    """Return the seconds until two words are parsed, beside clients that have sent these bytes and read no answer."""
     some = [socket.create_connection(address, PATIENCE) for _ in clients]
     for one, sent in zip(some, clients, strict=True):
         one.setblocking(False)
         one.send(sent)
     time.sleep(WAIT)
-    seconds = good(address, model)
+    seconds = seconds_alone(address, model)
     for one in some:
         one.close()
     return seconds
@@ -100,18 +99,16 @@ def main() -> None:
     words = [*islice(chain.from_iterable(cycle(forms)), arguments.words)]
     long, derivation = request(arguments.model, words), request(arguments.model, words[:400], "derivation")
     pages = 2000 * b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    situations = {
+    situations: dict[str, list[bytes]] = {
         "alone": [],
         "long": [long] * arguments.long,
         "derivations": [derivation] * arguments.tracing,
         "pipelined": [pages] * arguments.pipelined,
     }
-    seconds: dict[str, list[float]] = defaultdict(list)
     with serving(arguments) as (address, log):
-        good(address, arguments.model)
-        for _ in range(arguments.rounds):
-            for name, clients in situations.items():
-                seconds[name].append(beside(address, arguments.model, clients))
+        seconds_alone(address, arguments.model)
+        turns = {name: partial(seconds_beside, address, arguments.model, sent) for name, sent in situations.items()}
+        seconds = rounds(turns, arguments.rounds)
         lines = log.read_text(encoding="utf-8").splitlines()
     report("serve, seconds", arguments, seconds, stderr=lines[1:])
 

@@ -14,9 +14,10 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
-from common import ROOT, parser, report
+from common import ROOT, parser, report, rounds
 
 SIZE = [
     "--encoder-layers", "2", "--decoder-layers", "2", "--encoder-embed-dim", "256", "--decoder-embed-dim",
@@ -65,10 +66,7 @@ def main() -> None:
     for name in arguments.arch:
         size = SIZE if name in ("transition_transformer_small", "stack_transformer_small") else []
         contenders[name] = [*OURS, "--arch", name, *size, *flags]
-    rates: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(arguments.rounds):
-        for name, of_contender in contenders.items():
-            rates[name].append(rate(of_contender, arguments))
+    rates = rounds({name: partial(rate, own, arguments) for name, own in contenders.items()}, arguments.rounds)
     report("training, action tokens/s", arguments, rates, flags=flags)
 
 

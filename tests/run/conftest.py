@@ -4,4 +4,4 @@ import sys
 
 from tests.conftest import ROOT
 
-sys.path += [str(ROOT / "run"), str(ROOT / "run" / "recipes")]
+sys.path += [str(ROOT / "run"), str(ROOT / "run" / "recipes"), str(ROOT / "run" / "bench")]

@@ -58,7 +58,7 @@ def test_folders_are_those_of_the_caller(tmp_path):
     """Also where the script is called from another folder than the project."""
     (tmp_path / "banks" / "some").mkdir(parents=True)
     (tmp_path / "banks" / "some" / "sample.conllu").symlink_to(SAMPLE)
-    done = bash("check_treebanks.sh", "banks", cwd=tmp_path)
+    done = bash("check_corpora.sh", "banks", cwd=tmp_path)
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
 
 
@@ -78,10 +78,13 @@ def test_every_package_for_parsing_is_needed():
     assert {"sympy", "torch"} <= needed["torch"] and packages["megabytes"]({"torch"}) > 100
 
 
+EVALUATE = RUN / "evaluate.py"
+
+
 @pytest.fixture(scope="module")
-def evaluated(checkpoint, tmp_path_factory) -> str:
+def evaluated(checkpoint) -> str:
     """What an evaluation without options prints."""
-    return bash("evaluate.sh", checkpoint, SAMPLE, cwd=tmp_path_factory.mktemp("evaluated")).stdout
+    return run(EVALUATE, checkpoint, SAMPLE).stdout
 
 
 def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(evaluated):
@@ -89,16 +92,13 @@ def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(evaluate
 
 
 @pytest.mark.slow
-def test_evaluation_hands_options_to_parse(evaluated, checkpoint, tmp_path):
-    """An ensemble of a model and itself parses as the model does; a wrong option ends the script."""
-    assert bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", checkpoint, cwd=tmp_path).stdout == evaluated
-    done = bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", "missing.pt", cwd=tmp_path, status=2)
-    assert "missing.pt" in done.stderr
+def test_an_ensemble_of_a_model_and_itself_is_evaluated_as_the_model(evaluated, checkpoint):
+    assert run(EVALUATE, checkpoint, SAMPLE, "--ensemble", checkpoint).stdout == evaluated
 
 
-def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoint, tmp_path):
+def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoint):
     """As gold says what it is: parses of text without tags have none."""
-    without = bash("evaluate.sh", "--punct=skip", checkpoint, SAMPLE, cwd=tmp_path).stdout
+    without = run(EVALUATE, "--punct=skip", checkpoint, SAMPLE).stdout
     counted, skipped = (
         [json.loads(line[line.index("{") :]) for line in text.splitlines()] for text in (evaluated, without)
     )
@@ -109,22 +109,16 @@ def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoi
 
 
 @pytest.mark.parametrize(
-    ("gold", "more", "problem"),
+    ("model", "gold", "more", "problem"),
     [
-        (SAMPLE, (), "no such model"),
-        (SAMPLE_AMR, ("--punct", "skip"), "--punct is for trees"),
+        ("no such model", SAMPLE, (), "no such model"),
+        ("en-amr", SAMPLE_AMR, ("--punct", "skip"), "unknown option 'punct'"),
+        ("en-ewt", SAMPLE, ("--ensemble", "missing.pt"), "missing.pt"),
     ],
 )
-def test_what_an_evaluation_cannot_do_is_said_in_one_line(gold, more, problem, tmp_path):
-    """Before anything is parsed."""
-    done = bash("evaluate.sh", "no such model", gold, *more, cwd=tmp_path, status=2)
+def test_what_an_evaluation_cannot_do_is_said_in_one_line(model, gold, more, problem):
+    done = run(EVALUATE, model, gold, *more, status=2)
     assert problem in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
-
-
-def test_punctuation_counts_or_is_skipped(tmp_path):
-    done = bash("evaluate.sh", "model", SAMPLE, "--punct=", cwd=tmp_path, status=2)
-    assert done.stderr.startswith("usage: bash run/evaluate.sh") and "[--punct count|skip]" in done.stderr
-    assert done.stderr.count("\n") == 1 and not done.stdout and not list(tmp_path.iterdir())
 
 
 def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):
@@ -325,13 +319,13 @@ BAD_SCRIPTS = {
         (("good.jsonl", "-o", "nowhere/x", "--functions", "y"), "nowhere"),
     ],
     "recipes/genes.py": [
-        (("roles.jsonl", "-o", "x"), "roles.jsonl: no genes"),
+        (("roles.jsonl", "-o", "x"), "roles.jsonl: no column 'Status'"),
         ((RUN / "bench/names.tsv", "-o", "x"), "names.tsv: no column 'Status'"),
         (("latin.jsonl", "-o", "x"), "utf-8"),
         (("no such.tsv", "-o", "x"), "no such.tsv"),
     ],
     "recipes/names.py": [
-        ((RUN / "bench/names.tsv", "x", "x", "x", "-o", "x"), "no column 'name'"),
+        ((RUN / "bench/names.tsv", "x", "x", "x", "-o", "x"), "no column 'languages'"),
         (("latin.jsonl", "x", "x", "x", "-o", "x"), "utf-8"),
         (("no such.tsv", "x", "x", "x", "-o", "x"), "no such.tsv"),
     ],

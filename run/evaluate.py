@@ -1,0 +1,56 @@
+"""Parse a treebank or an AMR bank with a model, greedily and with a beam of 10, and score the parses.
+
+    python run/evaluate.py MODEL GOLD.conllu|GOLD.amr [--ensemble MODEL ...] [--precision P] [--punct skip] ...
+
+The model sees no lemmas, tags and features that it predicts. Trees are also scored by their full labels, and AMRs also
+without :wiki, which some corpora lack, and by fine-grained Smatch. A line has a beam, options of scoring, and figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+
+BEAMS = (1, 10)
+VARIANTS = {"trees": ("", "full_labels"), "AMRs": ("", "ignore_wiki", "fine_grained")}
+
+
+def evaluate(arguments: argparse.Namespace) -> None:
+    """Print the figures."""
+    options = {} if arguments.punct == "count" else {"punct": arguments.punct}
+    how = {"others": arguments.ensemble, "precision": arguments.precision, "device": arguments.device}
+    for beam in BEAMS:
+        parser = Parser.load(arguments.model, beam, threads=arguments.threads, **how)
+        formalism = parser.formalism
+        with TemporaryDirectory() as folder:
+            parsed = Path(folder, f"parsed{formalism.suffix}")
+            found = parser.evaluate(arguments.gold, parsed, **options)
+            for variant in VARIANTS[formalism.name]:
+                if variant:
+                    more = {**options, variant: True}
+                    found = formalism.score(arguments.gold, str(parsed), more).figures
+                print(f"beam {beam} {variant} {json.dumps(found)}", flush=True)
+
+
+def main() -> None:
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("model", help="checkpoint, exported folder, or name")
+    of.add_argument("gold", help="CoNLL-U file or AMR bank")
+    of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with MODEL")
+    of.add_argument("--precision", default="auto", help="auto (default), fp32, bf16 or int8")
+    of.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation in scores of trees")
+    of.add_argument("--device", default="cpu")
+    of.add_argument("--threads", type=int)
+    try:
+        evaluate(of.parse_args())
+    except (InputError, OSError) as error:
+        of.exit(2, f"{of.prog}: error: {error}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""run/bench/amrs.py: lists, names and imperatives that are counted, and which of their graphs count as right."""
+
+import datetime
+import sys
+from collections import Counter
+
+import pytest
+from amrs import MEMBERS, NAMES, SIZES, imperatives, imperatives_of, is_listed, listings, named_so
+from shared import read_rows
+
+from tests.conftest import ROOT
+from tests.helpers.scripts import module
+from tests.test_pretrained import MINILM
+from transition_parser import AmrParse, Parser
+from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.conllu import Row, Sentence
+
+GRAMMAR = (ROOT / "configs" / "amr-grammar.txt").read_text(encoding="utf-8")
+ROWS = read_rows(NAMES)
+
+
+@pytest.mark.parametrize("option", ["--rounds", "-o"])
+@pytest.mark.parametrize("name", ["amrs", "given"])
+def test_what_is_counted_has_no_options_of_measured_speed(name, option, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "en-amr", "x", option, "3"])
+    with pytest.raises(SystemExit):
+        module(f"bench/{name}.py").main()
+    assert f"unrecognized arguments: {option}" in capsys.readouterr().err
+
+
+# --- lists ---
+
+
+def test_lists_have_different_members_of_all_sizes():
+    some = list(listings(3, 1))
+    assert len(some) == 3 * len(SIZES) * len(MEMBERS)
+    for one in some:
+        words = [one.words[place] for place in one.members]
+        assert {*words} <= {*MEMBERS[one.kind].split()} and len({*words}) == len(words)
+        between = one.words[one.members[0] : one.members[-1] + 1]
+        assert {*between} - {*words} <= {",", "and", "or"} and one.words[-1] == "."
+    assert {len(one.members) for one in some} == {*range(2, 13)}
+    assert [one.words for one in some] == [one.words for one in listings(3, 1)]
+    assert [one.words for one in some] != [one.words for one in listings(3, 2)]
+
+
+def test_no_member_is_a_word_of_the_grammar():
+    grammar = {*GRAMMAR.replace(",", " ").split()}
+    assert not grammar & {word for words in MEMBERS.values() for word in words.split()}
+
+
+@pytest.mark.parametrize(
+    ("graph", "is_right"),
+    [
+        ("(a / and~3 :op1 (n / anvil~0) :op2 (v / vase~2) :op3 (h / harp~4))", True),
+        ("(a / and~3 :op1 (v / vase~2) :op2 (n / anvil~0) :op3 (h / harp~4))", False),
+        ("(a / and~3 :op1 (n / anvil~0) :op2 (v / vase~2 :mod (h / harp~4)))", False),
+        ("(a / and~3 :op1 (n / anvil~0) :op2 (b / and~1 :op1 (v / vase~2) :op2 (h / harp~4)))", False),
+        ("(n / anvil~0 :mod (v / vase~2) :mod (h / harp~4))", False),
+    ],
+)
+def test_which_graphs_are_right(graph, is_right):
+    entry = parse_entry([graph])
+    alignments = tuple(tuple(words) for words in entry.alignments)
+    sentence = AmrEntry.from_words("anvils , vases and harps".split())
+    assert is_listed(AmrParse(sentence, entry.graph, alignments, {}, (), 0.0), [0, 2, 4]) is is_right
+
+
+@MINILM
+def test_lists_of_any_length_are_one_conjunction():
+    """Other lists each week."""
+    some = list(listings(1, datetime.date.today().isocalendar().week))
+    parses = Parser.load("en-amr-minilm", beam=10).parse([one.words for one in some])
+    wrong = [" ".join(one.words) for one, parse in zip(some, parses) if not is_listed(parse, one.members)]
+    assert len(wrong) <= 0.2 * len(some), wrong
+
+
+# --- names ---
+
+
+def test_each_name_has_a_sentence_of_its_own_and_types_where_it_is_no_word():
+    kinds = Counter(row["kind"] for row in ROWS)
+    famous, words = kinds.pop("famous"), kinds.pop("word")
+    assert kinds.total() == 100 and max(kinds.values()) <= 7 and min(famous, words) >= 30
+    assert len(ROWS) == len({row["sentence"] for row in ROWS})
+    for row in ROWS:
+        assert f" {row['name']} ".lower() in f" {row['sentence']} ".lower()
+        assert bool(row["types"]) == (row["kind"] != "word")
+        assert bool(row["title"]) == (row["kind"] == "famous")
+
+
+def test_no_name_is_in_the_grammar():
+    bounded = "".join(one if one.isalnum() else " " for one in GRAMMAR)
+    others = (row["name"] for row in ROWS if row["kind"] not in ("famous", "word"))
+    assert [name for name in others if f" {name} " in bounded] == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        (
+            '(s / swim-01 :location (l / lake :wiki "Lake_Erie" :name (n / name :op1 "Lake" :op2 "Erie")))',
+            "lake Lake_Erie",
+        ),
+        (
+            '(s / swim-01 :ARG0 (p / person :name (n / name :op1 "Lake")) :location'
+            ' (l / sea :name (m / name :op1 "Lake" :op2 "Erie")))',
+            "sea ",
+        ),
+        ('(s / swim-01 :ARG0 (p / person :name (n / name :op1 "Ann")))', None),
+        ("(s / swim-01 :location (l / lake))", None),
+    ],
+)
+def test_the_type_and_the_title_of_a_name(graph, expected):
+    entry = parse_entry([graph])
+    here = named_so(entry.amr, entry.wiki, ["Lake", "Erie"])
+    assert (here and " ".join(here)) == expected
+
+
+# --- imperatives ---
+
+
+def test_which_words_are_imperatives():
+    some = [("VERB", "Mood=Imp|VerbForm=Fin"), ("PRON", "_"), ("AUX", "Mood=Imp"), ("VERB", "Mood=Ind")]
+    rows = (Row(str(number), "word", upos=upos, feats=feats) for number, (upos, feats) in enumerate(some, 1))
+    assert imperatives(Sentence(tuple(rows))) == {0}
+
+
+def test_which_nodes_are_imperatives():
+    entry = parse_entry(["(a / and~1 :op1 (g / go-02~0 :mode imperative~0) :op2 (s / sleep-01~2))"])
+    alignments = tuple(map(tuple, entry.alignments))
+    parse = AmrParse(AmrEntry.from_words(["Go", "and", "sleep"]), entry.graph, alignments, {}, (), 0.0)
+    assert imperatives_of(parse) == {0}
