@@ -1,6 +1,5 @@
-"""Floor 3 (see CONTRIBUTING.md): oracles (gold graphs to action sequences), their check, and the costs of actions."""
+"""Floor 3 (see CONTRIBUTING.md): static oracles (gold graphs to action sequences), and their check."""
 
-from transition_parser.oracles.dynamic import costs
 from transition_parser.oracles.static import oracle
 
-__all__ = ["costs", "oracle"]
+__all__ = ["oracle"]

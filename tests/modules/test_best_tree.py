@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.brute_force import all_trees
+from tests.states.brute_force import all_trees
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.best_tree import best_tree
 

@@ -7,7 +7,7 @@ from tests.conftest import SAMPLE
 from tests.graphs.test_dependency import chain
 from tests.helpers.steps import grows_linearly
 from tests.helpers.strategies import trees
-from tests.oracles.brute_force import all_trees
+from tests.states.brute_force import all_trees
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree

@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
+from tests.helpers.costs import costs
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from tests.helpers.strategies import trees
-from tests.oracles.brute_force import gold_heads
+from tests.states.brute_force import gold_heads
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.oracles import costs, oracle
+from transition_parser.oracles import oracle
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine

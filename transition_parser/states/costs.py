@@ -1,8 +1,16 @@
-"""The correct actions in any state of a batch, and the costs of actions (the dynamic oracle, see `oracles.dynamic`).
+"""The dynamic oracles of trees: the costs of actions in any state of a batch, and the actions that are correct.
+
+The cost of an action is the number of gold arcs that could be built before the action but not after it. The legality
+rules guarantee that trees have one root (`TreeSystem`). The formulas of the papers are for machines without such rules,
+so they are wrong in some configurations. The costs here are exact for every projective tree, in every configuration
+that legal actions reach. With SWAP this holds only if all actions so far have cost 0: SWAP costs nothing where the
+static oracle would take it, and is not explored elsewhere; SHIFT is not explored where it would put a word onto a word
+that is out of order, unless SWAP has to wait and no arc costs 0.
 
 Shapes: R rows, P positions, C columns and V tokens as for `DependencyMachine`; K actions (`Costs.actions`).
 
-Source: Goldberg and Nivre 2012 (dynamic oracles).
+Source: Goldberg and Nivre 2012 and 2013 (arc-eager, arc-hybrid); Goldberg, Sartorio and Satta 2014 (arc-standard); de
+Lhoneux, Stymne and Nivre 2017, sec. 4 (SWAP); Nivre, Kuhlmann and Hall 2009, sec. 3 (when to take SWAP)
 """
 
 from __future__ import annotations
@@ -103,7 +111,7 @@ class Costs:
             self.rank, self.component = torch.tensor(ranks), torch.tensor(components)
 
     def now(self) -> Tensor:
-        """Return (R, C), the costs: `oracles.costs`, `ILLEGAL`, or for SWAPs not to be explored more than all words."""
+        """Return (R, C), the costs: `ILLEGAL` for illegal actions, more than all words for SWAPs not to explore."""
         c = _Configurations.from_machine(self.machine)
         if self.compiled:
             found = trees.lost_arcs(self.system.loss, self.effects, *c[:-1], self.heads, self.rank)
@@ -130,7 +138,12 @@ class Costs:
         return lost
 
     def _with_swap(self, c: _Configurations, found: Tensor) -> Tensor:
-        """Return (K + 1, R), the costs of all actions in a system with SWAP, given the arcs that each loses, (K, R)."""
+        """Return (K + 1, R), the costs of all actions in a system with SWAP, given the arcs that each loses, (K, R).
+
+        inverted: the two words that SWAP exchanges are not in projective order
+        waits: a lazy oracle delays the swap
+        kept: SHIFT would not put a word onto words that are out of order
+        """
         order = self._order_in_standard if self.system.spec.closes_on_stack else self._order_in_hybrid
         inverted, waits, kept = order(c)
         forbidden = c.root + 1
@@ -142,7 +155,10 @@ class Costs:
         return torch.cat([found, torch.where(inverted & ~waits, 0, forbidden)[None]])
 
     def _order_in_hybrid(self, c: _Configurations) -> tuple[Tensor, Tensor, Tensor]:
-        """Return `inverted`, `waits` and `kept` of arc-hybrid, (R,) bool each, see `_Order` in `oracles.dynamic`."""
+        """Return `inverted`, `waits` and `kept` of arc-hybrid, (R,) bool each.
+
+        SWAP waits for a left arc to the front in its projective component.
+        """
         root, top, _, front = c.words.unbind(1)
         of_top, of_front = _of_words(self.rank, top, front)
         inverted = (c.depth > 0) & (of_top > of_front)
@@ -151,7 +167,10 @@ class Costs:
         return inverted, (front < root) & (head > front) & (component == of_head), ~inverted
 
     def _order_in_standard(self, c: _Configurations) -> tuple[Tensor, Tensor, Tensor]:
-        """Return `inverted`, `waits` and `kept` of arc-standard, (R,) bool each, see `_Order` in `oracles.dynamic`."""
+        """Return `inverted`, `waits` and `kept` of arc-standard, (R,) bool each.
+
+        SWAP waits while the top and the front share a projective component.
+        """
         assert self.rank is not None, "a system with SWAP has it"
         _, top, second, front = c.words.unbind(1)
         of_second, of_top = _of_words(self.rank, second, top)

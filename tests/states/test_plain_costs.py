@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.costs import costs
 from tests.helpers.strategies import trees
-from tests.oracles.brute_force import Graph, all_trees, gold_heads, legal_steps
+from tests.states.brute_force import Graph, all_trees, gold_heads, legal_steps
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.oracles import costs, oracle
+from transition_parser.oracles import oracle
 from transition_parser.transitions import TREE_SYSTEMS, Kind, RootRelations, State, TreeSystem, make_system
 
 SWAP_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if not system.projective_only]

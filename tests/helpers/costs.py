@@ -1,14 +1,6 @@
-"""The dynamic oracles of the dependency systems: the cost of each legal action, in any configuration.
-
-The cost of an action is the number of gold arcs that could be built before the action but not after it. The
-legality rules guarantee that trees have one root (`TreeSystem`). The formulas of the papers are for machines without
-such rules, so they are wrong in some configurations. The costs here are exact for every projective tree, in every
-configuration that legal actions reach. With SWAP they are not exact (`_costs_with_swap`).
+"""The dynamic oracles in plain Python, a configuration at a time: a reference for the costs of the batched machine.
 
 Words are numbered as in `State`: from 0, with the root after the last word.
-
-Source: Goldberg and Nivre 2013 (arc-eager, arc-hybrid); Goldberg, Sartorio and Satta 2014 (arc-standard); de Lhoneux,
-Stymne and Nivre 2017 (SWAP).
 """
 
 from __future__ import annotations
