@@ -1,6 +1,6 @@
 """Classes of errors in AMR parses, and the Smatch that the parses would gain without the errors of each class.
 
-    python run/bench/errors.py GOLD.amr PARSED.amr [GOLD.amr PARSED.amr ...] [--ignore-wiki] [--json]
+    python run/bench/errors.py GOLD.amr PARSED.amr [GOLD.amr PARSED.amr ...] [--ignore-wiki]
 
 The best mapping of nodes that Smatch finds is fixed, except that two nodes are not mapped to each other if none of
 their triples matches. A node without a counterpart is *missing* (in the parse) or *invented* (by the parse). Each gold
@@ -32,11 +32,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, paired_entries
@@ -84,17 +83,29 @@ class Errors:
         return self.repaired(classes).f1 - self.counts.f1
 
 
-class _Graph(NamedTuple):
-    """A graph whose nodes have the numbers of their gold counterparts, or their own numbers if they have none."""
+class _Graph:
+    """The triples of a graph whose nodes have the numbers of their gold counterparts.
 
-    concepts: dict[int, str]
-    alone: list[str]  # the concepts of nodes without a counterpart
-    constants: Counter[tuple[str, int, str]]  # (role, node, constant) of nodes with a counterpart, and of the top
-    edges: Counter[MatchedEdge]
-    at_alone: int  # the number of edges of nodes without a counterpart
-    named: frozenset[int]  # nodes with a :name
-    names: frozenset[int]  # nodes with the concept `name`
-    several: frozenset[int]  # nodes with several incoming edges
+    constants: (role, node, constant) of nodes with a counterpart, and of the top; a top without a counterpart gets a
+        number below 0, which no node of the other graph has
+    alone, at_alone: the number of nodes without a counterpart, and of their edges
+    several: nodes with several incoming edges
+    """
+
+    def __init__(self, triples: Triples, number: Mapping[int, int]) -> None:
+        self.concepts = {number[node]: concept for node, concept in enumerate(triples.concepts) if node in number}
+        self.alone = len(triples.concepts) - len(self.concepts)
+        self.constants = Counter(
+            (role, number.get(node, -1 - node), value)
+            for role, node, value in triples.attributes
+            if node in number or role == "top"
+        )
+        between = [one for one in triples.relations if {*one[1:]} <= number.keys()]
+        self.edges = Counter(MatchedEdge(role, number[source], number[target]) for role, source, target in between)
+        self.at_alone = len(triples.attributes) + len(triples.relations) - self.constants.total() - len(between)
+        incoming = Counter(target for _, _, target in triples.relations)
+        self.several = {number[node] for node, count in incoming.items() if count > 1 and node in number}
+        self.named = {number[source] for role, source, _ in triples.relations if role == "name" and source in number}
 
 
 def errors_of(gold: Triples, system: Triples) -> Errors:
@@ -102,12 +113,12 @@ def errors_of(gold: Triples, system: Triples) -> Errors:
     gold, system = gold.normalized, system.normalized
     match, mapping = best_mapping(system, gold)
     number = dict(_supported(system, gold, mapping))
-    ours, theirs = _graph(system, number), _graph(gold, {node: node for node in number.values()})
+    ours, theirs = _Graph(system, number), _Graph(gold, {node: node for node in number.values()})
     found = Errors(Counts(match, len(system), len(gold)))
     for errors, graph, other in ((found.missing, theirs, ours), (found.invented, ours, theirs)):
         errors.update(_of_nodes(graph, other))
         errors.update(_of_constants(graph.constants - other.constants, graph))
-        errors["nodes"] += len(graph.alone)
+        errors["nodes"] += graph.alone
         errors["edges at nodes"] += graph.at_alone
     for errors, classes in zip((found.missing, found.invented), _of_edges(theirs, ours), strict=True):
         errors.update(classes)
@@ -128,30 +139,6 @@ def _supported(system: Triples, gold: Triples, mapping: list[int | None]) -> Ite
     return ((node, pairs[node]) for node in sorted(supported))
 
 
-def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
-    alone = [concept for node, concept in enumerate(triples.concepts) if node not in number]
-    at_alone = sum(node not in number for role, node, _ in triples.attributes if role != "top")
-    at_alone += sum(not {source, target} <= number.keys() for _, source, target in triples.relations)
-    edges = [MatchedEdge(role, number[s], number[t]) for role, s, t in triples.relations if {s, t} <= number.keys()]
-    incoming = Counter(target for _, _, target in triples.relations)
-    # a top without counterpart gets a number below 0, which no node of the other graph has
-    constants = [
-        (role, number.get(node, -1 - node), value)
-        for role, node, value in triples.attributes
-        if node in number or role == "top"
-    ]
-    return _Graph(
-        {number[node]: concept for node, concept in enumerate(triples.concepts) if node in number},
-        alone,
-        Counter(constants),
-        Counter(edges),
-        at_alone,
-        frozenset(number[source] for role, source, _ in triples.relations if role == "name" and source in number),
-        frozenset(number[node] for node in number if triples.concepts[node] == "name"),
-        frozenset(number[node] for node, count in incoming.items() if count > 1 and node in number),
-    )
-
-
 def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
     """Return class → the number of nodes whose concept differs from that in the other graph."""
     classes: Counter[str] = Counter()
@@ -169,7 +156,7 @@ def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Co
     """Return the classes of edges to constants that the other graph lacks."""
     classes: Counter[str] = Counter()
     for (role, node, _), count in constants.items():
-        string = node in graph.names and _OP.fullmatch(role)
+        string = graph.concepts.get(node) == "name" and _OP.fullmatch(role)
         classes[role if role in ("top", "wiki") else "name strings" if string else "constants"] += count
     return classes
 
@@ -209,56 +196,35 @@ def _remove_alike(missing: list[T], invented: list[T], key: Callable[[T], Hashab
     return pairs
 
 
-def errors_of_banks(gold: str, system: str, ignore_wiki: bool = False) -> tuple[Errors, int]:
-    """Return the errors of all parses of a file, and the number of sentences."""
-    total, sentences = Errors(), 0
-    for theirs, ours in paired_entries(gold, system, ignore_wiki):
-        total += errors_of(entry_triples(theirs), entry_triples(ours))
-        sentences += 1
-    return total, sentences
-
-
-def as_data(errors: Errors, sentences: int) -> dict:
-    """Return the figures as JSON holds them: Smatch from 0 to 1, gains in points."""
-    classes = {}
-    for name in CLASSES:
-        gain = round(100 * errors.gain(name), 2)
-        classes[name] = {"gain": gain, "missing": errors.missing[name], "invented": errors.invented[name]}
-    return {"sentences": sentences, "smatch": round(errors.counts.f1, 4), "classes": classes}
-
-
-def table(pairs: list[dict]) -> str:
-    """Return the figures as a table in Markdown, one row for each class and three columns for each pair of files."""
-    lines = [
-        "| class |" + " gain | missing | invented |" * len(pairs),
-        "|---|" + "---:|" * 3 * len(pairs),
-    ]
-    for name in CLASSES:
-        cells = ["{gain:.2f} | {missing} | {invented}".format(**pair["classes"][name]) for pair in pairs]
-        lines.append(" | ".join([f"| {name}", *cells]) + " |")
-    heads = [f"{pair['system']} against {pair['gold']}: {pair['sentences']} sentences, Smatch {pair['smatch']:.4f}"
-             for pair in pairs]  # fmt: skip
-    return "\n".join([*heads, "", *lines])
+def errors_of_banks(gold: str, system: str, ignore_wiki: bool = False) -> dict[str, Any]:
+    """Return the figures of all parses of a file: Smatch from 0 to 1, gains in points."""
+    pairs = paired_entries(gold, system, ignore_wiki)
+    found = [errors_of(entry_triples(theirs), entry_triples(ours)) for theirs, ours in pairs]
+    total = sum(found, Errors())
+    classes = {
+        name: {
+            "gain": round(100 * total.gain(name), 2),
+            "missing": total.missing[name],
+            "invented": total.invented[name],
+        }
+        for name in CLASSES
+    }
+    return {"gold": gold, "system": system, "sentences": len(found), "smatch": round(total.counts.f1, 4), **classes}
 
 
 def main() -> None:
-    """Print the table, or one JSON object with --json. The exit status is 2 for bad input."""
+    """Print a JSON object for each pair of files. The exit status is 2 for bad input."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("files", nargs="+", metavar="FILE", help="pairs of files: gold, then the parses")
     options.add_argument("--ignore-wiki", action="store_true", help="leave :wiki out of all files")
-    options.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = options.parse_args()
     if len(arguments.files) % 2:
         options.error("give pairs of files: GOLD.amr PARSED.amr")
-    pairs = []
     try:
         for gold, system in zip(arguments.files[::2], arguments.files[1::2], strict=True):
-            found = errors_of_banks(gold, system, arguments.ignore_wiki)
-            pairs.append({"gold": gold, "system": system, **as_data(*found)})
+            print(json.dumps(errors_of_banks(gold, system, arguments.ignore_wiki)))
     except (InputError, OSError) as error:
-        sys.stderr.write(f"errors.py: error: {error}\n")
-        sys.exit(2)
-    print(json.dumps({"pairs": pairs}) if arguments.json else table(pairs))
+        options.exit(2, f"{options.prog}: error: {error}\n")
 
 
 if __name__ == "__main__":

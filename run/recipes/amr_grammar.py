@@ -54,6 +54,7 @@ LONGEST = 12  # the most members of a conjunction
 EACH = "@"  # in a conjunction, the place for roles of each member
 
 _SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
+_RANGE = re.compile(r"(\d{1,15})-(\d{1,15})(?::\w+)?")
 _VARIABLE = re.compile(r"\((\w+) /")
 _A = re.compile(r"\b([Aa]) (?=[aeio]|8|11\b|18\b)")  # becomes `an`
 _SPEAKER = re.compile(r"\((\w+) / (i|we|you)\)")
@@ -84,6 +85,16 @@ class GrammarRule(NamedTuple):
 
     words: str
     graph: str
+
+
+class Slot(NamedTuple):
+    """A slot among the words of a rule, such as `<city>`, `<int:1-31>` or `<and:city:2-4>`."""
+
+    text: str
+    name: str  # of rules, of numbers or of a conjunction
+    of: str = ""  # the rules that make the members of a conjunction
+    low: int = 0
+    high: int = 0
 
 
 class Grammar:
@@ -123,29 +134,29 @@ class Grammar:
             yield from [rule] * (int(weight[1]) if weight else 1)
 
     def _check(self) -> None:
-        if START not in self.rules:
+        if not self.rules.get(START):
             raise input_error(f"has no rules of [{START}]", self.path)
-        for slot, rules in self.rules.items():
-            if not rules:
-                raise input_error(f"has no rules of <{slot}>", self.path)
-            for rule in rules:
-                for name, detail in _SLOT.findall(rule.words):
-                    if name in CONJUNCTIONS:
-                        slot, _, bounds = detail.partition(":")
-                        self._check_range(name, bounds or f"2-{LONGEST}")
-                        if slot not in self.rules:
-                            raise input_error(f"has no rules of <{slot}>", self.path)
-                    elif name in NUMBERS:
-                        self._check_range(name, detail)
-                    elif name not in self.rules:
-                        raise input_error(f"has no rules of <{name}>", self.path)
+        for rule in (rule for rules in self.rules.values() for rule in rules):
+            for slot in self._slots(rule.words):
+                if slot.name not in NUMBERS and not self.rules.get(slot.of or slot.name):
+                    raise input_error(f"has no rules of <{slot.of or slot.name}>", self.path)
 
-    def _check_range(self, name: str, detail: str) -> None:
-        bounds = re.fullmatch(r"(\d{1,15})-(\d{1,15})(:\w+)?", detail)
-        if not bounds or int(bounds[1]) > int(bounds[2]):
-            raise input_error(f"<{name}:{detail}> needs two numbers, such as <{name}:1-31>", self.path)
-        if name == "words" and int(bounds[2]) > LARGEST_IN_WORDS:
-            raise input_error(f"<{name}:{detail}> goes beyond {LARGEST_IN_WORDS}", self.path)
+    def _slots(self, words: str) -> Iterator[Slot]:
+        for found in _SLOT.finditer(words):
+            name, detail, of = found[1], found[2] or "", ""
+            if name in CONJUNCTIONS:
+                of, _, detail = detail.partition(":")
+                detail = detail or f"2-{LONGEST}"
+            elif name not in NUMBERS:
+                yield Slot(found[0], name)
+                continue
+            bounds = _RANGE.fullmatch(detail)
+            low, high = map(int, bounds.groups()) if bounds else (1, 0)
+            if low > high:
+                raise input_error(f"<{name}:{detail}> needs two numbers, such as <{name}:1-31>", self.path)
+            if name == "words" and high > LARGEST_IN_WORDS:
+                raise input_error(f"<{name}:{detail}> goes beyond {LARGEST_IN_WORDS}", self.path)
+            yield Slot(found[0], name, of, low, high)
 
     def sentence(self, rng: random.Random) -> tuple[str, str]:
         """Return the words and the AMR of a sentence.
@@ -164,48 +175,42 @@ class Grammar:
         first = 2 if words.startswith('" ') else 0
         return words[:first] + words[first : first + 1].upper() + words[first + 1 :], penman.format(tree, indent=6)
 
-    def _expand(self, slot: str, rng: random.Random, numbers: Iterator[int], depth: int) -> tuple[str, str]:
+    def _expand(self, name: str, rng: random.Random, numbers: Iterator[int], depth: int) -> tuple[str, str]:
         if depth == 0:
-            raise input_error(f"the rules of <{slot}> never end", self.path)
-        rule = rng.choice(self.rules[slot])
+            raise input_error(f"the rules of <{name}> never end", self.path)
+        rule = rng.choice(self.rules[name])
         parts: dict[str, tuple[str, str]] = {}
-        for found in _SLOT.finditer(rule.words):
-            name, detail = found[1], found[2] or ""
-            if name in NUMBERS:
-                low, high = map(int, detail.split(":")[0].split("-"))
-                number = rng.randint(low, high)
-                parts[found[0]] = NUMBERS[name](number, rng), str(number)
-            elif name in CONJUNCTIONS:
-                parts[found[0]] = self._conjunction(name, detail, rng, numbers, depth - 1)
+        for slot in self._slots(rule.words):
+            if slot.name in NUMBERS:
+                number = rng.randint(slot.low, slot.high)
+                parts[slot.text] = NUMBERS[slot.name](number, rng), str(number)
+            elif slot.of:
+                parts[slot.text] = self._conjunction(slot, rng, numbers, depth - 1)
             else:
-                others = {parts[slot][0] for slot in parts if slot.startswith((f"<{name}>", f"<{name}:"))}
+                others = {parts[one][0] for one in parts if one.startswith((f"<{slot.name}>", f"<{slot.name}:"))}
                 for _ in range(9):  # else a list of verbs repeats some of them
-                    parts[found[0]] = self._expand(name, rng, numbers, depth - 1)
-                    if parts[found[0]][0] not in others:
+                    parts[slot.text] = self._expand(slot.name, rng, numbers, depth - 1)
+                    if parts[slot.text][0] not in others:
                         break
         words = _SLOT.sub(lambda found: parts[found[0]][0], rule.words)
-        graph = _filled(_renamed(rule.graph, next(numbers)), {slot: graph for slot, (_, graph) in parts.items()})
+        graph = _filled(_renamed(rule.graph, next(numbers)), {text: graph for text, (_, graph) in parts.items()})
         is_shared = rule.graph.startswith(("<and:", "<or:")) and EACH in graph
         return words, _shared(graph) if is_shared else _closed_last(graph.replace(EACH, ""))
 
-    def _conjunction(
-        self, name: str, detail: str, rng: random.Random, numbers: Iterator[int], depth: int
-    ) -> tuple[str, str]:
-        slot, _, bounds = detail.partition(":")
-        low, high = map(int, (bounds or f"2-{LONGEST}").split(":")[0].split("-"))
-        count, members = rng.randint(low, high), dict[str, str]()
+    def _conjunction(self, slot: Slot, rng: random.Random, numbers: Iterator[int], depth: int) -> tuple[str, str]:
+        count, members = rng.randint(slot.low, slot.high), dict[str, str]()
         for _ in range(4 * count):
             if len(members) < count:
-                members.setdefault(*self._expand(slot, rng, numbers, depth))
+                members.setdefault(*self._expand(slot.of, rng, numbers, depth))
         if len(members) < 2:
-            raise input_error(f"the rules of <{slot}> are too few for a conjunction", self.path)
+            raise input_error(f"the rules of <{slot.of}> are too few for a conjunction", self.path)
         *most, last = members
         comma = " ," if len(most) > 1 and rng.random() < 0.5 else ""
         nodes = (
             graph if graph.startswith("(") else f"(m_{next(numbers)} / {graph}{EACH})" for graph in members.values()
         )
         ops = " ".join(f":op{number} {node}" for number, node in enumerate(nodes, 1))
-        return f"{' , '.join(most)}{comma} {name} {last}", f"(x_{next(numbers)} / {name} {ops})"
+        return f"{' , '.join(most)}{comma} {slot.name} {last}", f"(x_{next(numbers)} / {slot.name} {ops})"
 
 
 def _renamed(graph: str, number: int) -> str:
@@ -278,19 +283,10 @@ def _filled(graph: str, parts: dict[str, str]) -> str:
     return _SLOT.sub(part, graph)
 
 
-def as_typed(words: str) -> str:
-    """Return a sentence as people type it in a hurry.
-
-    >>> as_typed("Did it rain on Monday ?")
-    'did it rain on monday'
-    """
-    return words.lower().rstrip(" .?!")
-
-
 def bank(grammar: Grammar, count: int, seed: int, typed: float, excluded: Excluded) -> Iterator[str]:
     """Yield entries of an AMR bank, each sentence once; fewer than `count` where the grammar has no more.
 
-    typed: the share of sentences that are written `as_typed`, among those whose AMRs have no strings
+    typed: the share of sentences in lower case and without final punctuation, among those whose AMRs have no strings
     """
     rng, seen = random.Random(seed), set()
     for _ in range(50 * count):
@@ -298,7 +294,7 @@ def bank(grammar: Grammar, count: int, seed: int, typed: float, excluded: Exclud
             return
         words, graph = grammar.sentence(rng)
         if rng.random() < typed and '"' not in graph:
-            words = as_typed(words)
+            words = words.lower().rstrip(" .?!")
         if words not in seen and words not in excluded:
             seen.add(words)
             yield f"# ::id grammar.{len(seen)}\n# ::snt {words}\n{graph}\n"
