@@ -27,8 +27,7 @@ from typing import NamedTuple
 
 from shared import options, read_rows, run, write
 
-from transition_parser.text.known_names import normal
-from transition_parser.text.names import type_of
+from transition_parser.text.names import normal, type_of
 
 OWN = Path(__file__).with_name("known_names.tsv")
 _LARGE, _CITY, _WITH_NAMESAKES = 1_000_000, 100_000, 500_000  # inhabitants

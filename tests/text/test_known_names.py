@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.text.known_names import known, known_spans, known_type, normal, title
+from transition_parser.text.names import known, known_spans, known_type, normal, title
 
 
 @pytest.mark.parametrize(

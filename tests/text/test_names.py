@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.text.known_names import _table as known_table
+from transition_parser.text.names import _known_names as known_table
 from transition_parser.text.names import gene_product, names_inside, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr import AmrSystem
 

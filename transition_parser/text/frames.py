@@ -10,11 +10,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import islice
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
+from transition_parser.text.tables import text_of
 
 FILE_NAME, FUNCTIONS_FILE = "frames.tsv", "role_functions.tsv"
 # The functions that at least ten roles of AMR's rolesets have. Models know them by number: new ones must come last.
@@ -137,7 +137,7 @@ def two_of(lemmas: Iterable[str]) -> tuple[str | None, str | None]:
 @cache
 def packaged() -> Frames:
     """Return the table of frames that is part of the package."""
-    text = (resources.files(__package__) / FILE_NAME).read_text(encoding="utf-8")
+    text = text_of(FILE_NAME)
     name = text.partition("\n")[0].removeprefix("# ")
     return Frames(text.splitlines(), f"{name}, {hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
@@ -164,7 +164,7 @@ class RoleFunctions(NamedTuple):
 @cache
 def role_functions() -> RoleFunctions:
     """Return the functions of the roles of all frames in the package's table."""
-    text = (resources.files(__package__) / FUNCTIONS_FILE).read_text(encoding="utf-8")
+    text = text_of(FUNCTIONS_FILE)
     classes: dict[str, int] = {}
     functions = [[0] * 10]
     numbers = {name: number for number, name in enumerate(FUNCTIONS, 1)}

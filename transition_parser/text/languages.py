@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from transition_parser.base.errors import InputError
 from transition_parser.text.characters import shows
 from transition_parser.text.segmentation import LONGEST, Segmenter, TextSentence
+from transition_parser.text.tables import word_list
 from transition_parser.text.tokens import Token
 
 if TYPE_CHECKING:
@@ -65,38 +66,19 @@ def _ranked(text: str) -> list[tuple[str, float]]:
     return [("sr", ranked[0][1]), *ranked] if ranked[0][0] == "hr" and _is_serbian(text) else ranked
 
 
-# Serbian in Latin letters is Croatian to the identifier. Beginnings of words and whole words that one of the two has:
-_SERBIAN_BEGINNINGS = (
-    "takođ predsed savet evrop nedelj svetsk svedo bezbed uvek promen mesec posledn verovat uslov opšt hiljad "
-    "januar februar avgust septemb oktob novemb decemb saopšt primen zahtev čovek sledeć izvešt obezbed fabrik "
-    "avion muzi istorij hemij sistem porodi saradnj učestv spoljn milion uspeh uspeš pobed rešen rešav nezab vred "
-    "vređ finans budžet preduzeć organizov integris kvalifik umetn kancelar stanic slučajev zvezd povred lider "
-    "nameš"
-)
-_SERBIAN_WORDS = (
-    "sredu sreda posle evra evro deo dela delu odsto pre biće mesto mesta mestu svetu svet vreme dve gde ovde jun "
-    "juna jul jula šta ko niko neko dete deca dece reč reči ceo cela cele celi lepo uopšte tokom mada doneli "
-    "svetlu meri negde nigde"
-)
-_CROATIAN_BEGINNINGS = (
-    "predsjed vijeć sigurn opć tisuć siječ veljač ožuj travanj svib srpanj srpnj kolovoz rujan rujn listopad "
-    "studen prosin priopć tvrt tvorni zrakoplov glazb povij sustav suradnj sudjel vanjsk milijun tjed unato dilj "
-    "računal odvjet sveučil udrug potpor europ uvjet gospodar neovisn stajališ izvješ primjer utjec tijek promij"
-)
-_CROATIAN_WORDS = "također eura euro dio posto kazao kuna kune vlak lipanj lipnja tko nitko netko uopće glede temeljem"
+# Serbian in Latin letters is Croatian to the identifier
 _IJEKAVIAN = r"[bcdmprstvz]je[cdhklmnrstvzčšž]|[cdlmnrstv]ije[cčdklmnrsštž]"  # Croatian, anywhere in a word
 
 
-def _words(beginnings: str, words: str) -> str:
-    return rf"\b(?:{'|'.join(beginnings.split())})|\b(?:{'|'.join(words.split())})\b"
+def _either(name: str) -> str:
+    """Return a pattern of the words that one of the two languages has, and of beginnings of such words."""
+    beginnings, whole = ("|".join(word_list(f"{name}: {what}")) for what in ("beginnings", "words"))
+    return rf"\b(?:{beginnings})|\b(?:{whole})\b"
 
 
 # patterns of Serbian and of Croatian: words that one of them has, and then words that it has more often
 _SERBIAN_OR_CROATIAN = (
-    (
-        re.compile(_words(_SERBIAN_BEGINNINGS, _SERBIAN_WORDS)),
-        re.compile(f"{_words(_CROATIAN_BEGINNINGS, _CROATIAN_WORDS)}|{_IJEKAVIAN}"),
-    ),
+    (re.compile(_either("serbian")), re.compile(f"{_either('croatian')}|{_IJEKAVIAN}")),
     (re.compile(r"\b(?:da|sa)\b"), re.compile(r"\b(?:s|te|kako|nakon|uz|no|kad|će)\b")),
 )
 
@@ -113,18 +95,14 @@ def _likeliest(ranked: Sequence[tuple[str, float]], among: Collection[str]) -> s
     return None if found is None or ranked[0][1] - score > _FOREIGN else found
 
 
-# words of English and of no other language of `LANGUAGES`, by which texts are known without loading the identifier
-_ENGLISH = frozenset(
-    "the and that with are they this his you it she not but have from which were been would their there my its what "
-    "who can when your how has could should than into does did".split()
-)
+_ENGLISH = frozenset(word_list("english"))  # by which texts are known without loading the identifier
 _FEW = 5  # words of a text that are too few to say that it is not English
 
 
 def surely_not_english(text: str) -> str | None:
     """Return the language of a text that is surely not English, and is one of `LANGUAGES`; else None."""
-    words = text[:_LOOKED_AT].lower().split()
-    if len(words) < _FEW or not _ENGLISH.isdisjoint(words) or find_spec("py3langid") is None:
+    forms = text[:_LOOKED_AT].lower().split()
+    if len(forms) < _FEW or not _ENGLISH.isdisjoint(forms) or find_spec("py3langid") is None:
         return None
     ranked = _ranked(text)
     return None if _likeliest(ranked, ("en",)) else _likeliest(ranked, LANGUAGES)

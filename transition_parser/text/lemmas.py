@@ -17,6 +17,7 @@ from importlib import resources
 from typing import Any
 
 from transition_parser.text.characters import without_hidden
+from transition_parser.text.tables import text_of
 
 # Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
 OVERRIDES: Mapping[str, str] = {
@@ -99,8 +100,7 @@ def lemma_index() -> dict[str, frozenset[str]]:
 
 @cache
 def _learned() -> dict[str, str]:
-    text = (resources.files(__package__) / "lemmas.tsv").read_text(encoding="utf-8")
-    return dict(line.split("\t") for line in text.splitlines())
+    return dict(line.split("\t") for line in text_of("lemmas.tsv").splitlines())
 
 
 @cache

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 from transition_parser.text.characters import Clusters, shows
-from transition_parser.text.tokens import CONTEXT, EMOTICON, TITLES, Token, tokens, tokens_of_shown
+from transition_parser.text.tables import word_list
+from transition_parser.text.tokens import CONTEXT, EMOTICON, Token, tokens, tokens_of_shown
 
 
 def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]]:
@@ -215,12 +216,8 @@ _HALF_OF_DAY = re.compile(r"[AaPp][Mm]")
 _TIME_ZONE = re.compile(r"[CEMP][DS]T|GMT|UTC|Central|Eastern|Mountain|Pacific")
 _BULLET = re.compile(r"[-*•·–]")
 _ITEM_NUMBER = re.compile(r"\d{1,3}|[A-Za-z]")
-_TITLE = re.compile(rf"({'|'.join(TITLES.split())}|[A-Z])\.")
-# Words that open a sentence after an abbreviation, because names seldom begin with them
-_OPENING = frozenset(
-    "The A An This That These Those It He She We They I You In On At If But And When While As There What Who How Why "
-    "My His Her Our Their Its For So Then However After Please Also No Yes Some One".split()
-)
+_TITLE = re.compile(rf"({'|'.join(word_list('titles'))}|[A-Z])\.")
+_OPENING = frozenset(word_list("openings"))
 
 
 def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:

@@ -13,6 +13,7 @@ from string import ascii_lowercase
 import regex
 
 from transition_parser.text.characters import Clusters
+from transition_parser.text.tables import word_list
 from transition_parser.text.tokens import Token, is_noun
 
 _LOWER, _UPPER, _LETTERS = r"\p{Ll}\p{Lo}", r"\p{Lu}\p{Lo}", r"\p{L}"
@@ -20,13 +21,10 @@ _PUNCTUATION = r"…,:;!?¿؟¡()\[\]{}<>_#*&。？！，、；：～·।،۔؛
 _QUOTES = r"'\"”“`‘´’‚,„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"
 _CURRENCY = r"(?:US|C|A)?\$|[£¥฿﷼\u20a0-\u20bf]"
 _SYMBOL = r"\p{So}"
-_UNITS = (
-    "km km² km³ m m² m³ dm dm² dm³ cm cm² cm³ mm mm² mm³ ha µm nm yd in ft kg g mg µg t lb oz m/s km/h kmh mph hPa Pa "
-    "mbar mb MB kb KB gb GB tb TB T G M K %"
-)
+_UNITS = "|".join(word_list("spacy: units"))
 _PREFIX = regex.compile(rf"[§%=—–]|\+(?![0-9])|\.\.+|[{_PUNCTUATION}{_QUOTES}]|{_CURRENCY}|{_SYMBOL}")
 _SUFFIX = regex.compile(
-    rf"(?:……|\.\.+|[{_PUNCTUATION}{_QUOTES}—–]|{_SYMBOL}|['’][sS]|(?<=[0-9])(?:\+|{_CURRENCY}|{'|'.join(_UNITS.split())})"
+    rf"(?:……|\.\.+|[{_PUNCTUATION}{_QUOTES}—–]|{_SYMBOL}|['’][sS]|(?<=[0-9])(?:\+|{_CURRENCY}|{_UNITS})"
     rf"|(?<=°[FfCcKk])\.|(?<=[0-9{_LOWER}%²+|{_PUNCTUATION}{_QUOTES}-])\.|(?<=[{_UPPER}][{_UPPER}])\.)$"
 )
 _INFIX = regex.compile(
@@ -45,20 +43,6 @@ _ADDRESS = regex.compile(
     r"(?::\d{2,5})?(?:[/?#]\S*)?$"
 )
 
-# Words that stay whole, whatever is in them
-_WHOLE = r"""
-' \") <space> '' \t \n — C++ ä. ö. ü. :) :-) :)) :-)) :))) :-))) (: (-: =) (= :] :-] [: [-: [= =] :o) (o: :} :-} 8) 8-)
-(-8 ;) ;-) (; (-; :( :-( :(( :-(( :((( :-((( ): )-: =( >:( :') :'-) :'( :'-( :/ :-/ =/ =| :| :-| ]= =[ :1 :P :-P :p :-p
-:O :-O :o :-o :0 :-0 :() >:o :* :-* :3 :-3 =3 :> :-> :X :-X :x :-x :D :-D ;D ;-D =D xD XD xDD XDD 8D 8-D ^_^ ^__^ ^___^
->.< >.> <.< ._. ;_; -_- -__- v.v V.V v_v V_V o_o o_O O_o O_O 0_o o_0 0_0 o.O O.o O.O o.o 0.0 o.0 0.o @_@ <3 <33 <333 </3
-(^_^) (-_-) (._.) (>_<) (*_*) (¬_¬) ಠ_ಠ ಠ︵ಠ (ಠ_ಠ) ¯\(ツ)/¯ (╯°□°）╯︵┻━┻ ><(((*>
-doin' Doin' goin' Goin' nothin' Nothin' nuthin' Nuthin' ol' Ol' somethin' Somethin' lovin' Lovin' havin' Havin' 'em
-'ll 'nuff 'S 's ‘S ‘s and/or w/o 're 'd 'Cause 'cause 'cos 'Cos 'coz 'Coz 'cuz 'Cuz 'bout ma'am Ma'am o'clock O'clock
-Mt. Ak. Ala. Apr. Ariz. Ark. Aug. Calif. Colo. Conn. Dec. Del. Feb. Fla. Ga. Ia. Id. Ill. Ind. Jan. Jul. Jun. Kan.
-Kans. Ky. La. Mar. Mass. Mich. Minn. Miss. N.C. N.D. N.H. N.J. N.M. N.Y. Neb. Nebr. Nev. Nov. Oct. Okla. Ore. Pa. S.C.
-Sep. Sept. Tenn. Va. Wash. Wis. a.m. Adm. Bros. co. Co. Corp. D.C. Dr. e.g. E.g. E.G. Gen. Gov. i.e. I.e. I.E. Inc.
-Jr. Ltd. Md. Messrs. Mo. Mont. Mr. Mrs. Ms. p.m. Ph.D. Prof. Rep. Rev. Sen. St. vs. v.s.
-"""
 # Words before contractions, and the contractions that follow them, with "|" between the tokens of a contraction
 _CONTRACTIONS = {
     "i": "'m 'm|a",
@@ -74,11 +58,6 @@ _CONTRACTIONS = {
 _OTHERS = (
     "y'|all y|all can|not Can|not gon|na Gon|na got|ta Got|ta let|'s Let|'s c'm|on C'm|on how|'d|'y How|'d|'y "
     "°|c|. °|f|. °|k|. °|C|. °|F|. °|K|."
-)
-# Words that would be contractions without their apostrophe; `is_noun` tells of `cant` and `wont`
-_NO_CONTRACTIONS = frozenset(
-    "id ill its wed hed well were hell shell shed whore hows whys wheres Id Ill Its Wed Hed Well Were Hell Shell Shed "
-    "Whore".split()
 )
 
 
@@ -162,7 +141,7 @@ def _length(match: regex.Match | None) -> int:
 @cache
 def _specials() -> dict[str, tuple[str, ...]]:
     """Return the exceptions: text → its tokens."""
-    wholes = [*_WHOLE.split(), *(f"{letter}." for letter in ascii_lowercase)]
+    wholes = [*word_list("spacy: whole"), *(f"{letter}." for letter in ascii_lowercase)]
     tokens = [(whole,) for whole in wholes] + [tuple(one.split("|")) for one in _OTHERS.split()]
     tokens += [(str(hour), half) for hour in range(1, 13) for half in ("am", "pm", "a.m.", "p.m.")]
     for words, contractions in _CONTRACTIONS.items():
@@ -172,7 +151,9 @@ def _specials() -> dict[str, tuple[str, ...]]:
                 tokens += [(start, *rest) for start in (word, word.title()) for rest in (endings, plain)]
     tokens += [tuple(form.replace("'", "’") for form in forms) for forms in tokens]
     found = {"".join(forms): forms for forms in tokens}
-    return {text: forms for text, forms in found.items() if text not in _NO_CONTRACTIONS}
+    # what would be a contraction without its apostrophe; `is_noun` tells of `cant` and `wont`
+    no_contractions = word_list("spacy: no contractions")
+    return {text: forms for text, forms in found.items() if text not in no_contractions}
 
 
 @cache

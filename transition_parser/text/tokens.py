@@ -6,56 +6,24 @@ Source: https://universaldependencies.org/u/overview/tokenization.html
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from transition_parser.text.characters import Clusters
+from transition_parser.text.tables import word_list
 
-# Before names; a sentence never opens after them
-TITLES = (
-    "Mr Mrs Ms Mme Mlle Messrs Mssrs Dr Drs Prof Rev Hon Fr Msgr Bp St Sts Ste Sta Mt Mts Ft Pt Gen Col Lt Lieut Capt "
-    "Cpl Sgt Maj Cmdr Cdr Adm Brig Ens Pvt PVT Pfc Gov Sen Sens Rep Reps Pres Supt Amb Atty Insp Det Dir Cllr Wm Chas "
-    "Geo Thos Jas Jos Robt Edw Benj Lk Pk vs"
-)
-# Anywhere
-_ANYWHERE = (
-    "Jr Sr Esq Ret Ph Sc AD BC al cf ca eg ie viz approx est esp incl excl resp ext pp vol vols Jan Feb Mar Apr Jun "
-    "Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun Inc Corp Co Cos Ltd Pty Bros Ave Blvd "
-    "Rd Ln Pl Sq Ct Hwy Pkwy Expy Fwy Cir Cres Ter Tpk Hts Bldg Apt Rte Fig Figs Vol Vols Sec Ext Eq Eqs Ch Chap Nos "
-    "Tel Ala Ariz Calif Colo Conn Fla Minn Mont Nev Okla Ont Que Alta Sask Penn Tenn Tex Va Wis Wyo"
-)
-# With a capital anywhere, otherwise before words
-_SHORTENED = (
-    "abbr acad acct addl admin agric amt anat anon appt archit assn assoc asst astron attn avg bibl biol bull chem "
-    "comm conf cong conj contd decd dept diam dist distr div econ educ elec elem encl engr environ exec fed fem freq "
-    "geog geol geom govt hist hosp illus indus inst instr intl introd lang masc mech mfg mgmt mgr misc mun natl obs "
-    "occas orig philos phys physiol plur polit poss prelim proc prov pseud psych publ recd repr sched sci soc sociol "
-    "spec specif std subj suppl surg syn theol transl transp treas univ usu vocab zool"
-)
-# Before words
-_BEFORE_WORDS = (
-    "adj adv cat cert comp cont corp def ed eds etc exp fut gen inc jr lat lib lic lit max med min mod mus nat neg "
-    "obj opp perf pop pos prep pres prev prob prod prof pron ref reg req ret rev sing sp spp sr stat sub supp tech "
-    "temp trad trans var vet"
-)
-# Between a number and words
-_UNITS = "ac bu cu deg doz gal gals gr hp in mi min mins mo mos oz sec secs yd yds yr yrs"
-# Before a number
-_NUMBERED = (
-    "app apps apt art arts bldg cap chap col cols eq eqs ex exs fig figs no nos par para paras pl prop rm rte "
-    "sec secs sect tab tel thm ver"
-)
-# After a comma
-_STATES = "Ark Cal Del Ga Ill Ind Kan Ky La Mass Md Me Mich Miss Mo Neb Ore Pa Vt Wash"
 _DEGREES = (
     r"(?:Ph|Ed|Litt|Sc|Th|Psy|Pharm|Mus|LL|W)\.(?:[A-Z]|Va)(?!\w)\.?",
     r"[A-Z]\.(?:Sc|Ed|Phil|Tech|Eng|Com|Arch|Mus|Litt|Mex)(?!\w)\.?",
 )
 
 
-def _with_mark(words: str) -> str:
-    return rf"(?:{'|'.join(words.split())})\."
+_SHORTENED = word_list("shortened")
+
+
+def _with_mark(abbreviations: Iterable[str]) -> str:
+    return rf"(?:{'|'.join(abbreviations)})\."
 
 
 def _after(characters: str) -> str:
@@ -69,11 +37,11 @@ _NAMES = (r"(?:Yahoo|Jeopardy)!", rf"{_after('[a-z]')}[A-Z]\w{{1,30}}[!?](?=\r?\
 _NO_VOWELS = r"[^\W\d_AEIOUYaeiouy][b-df-hj-np-tv-xz]{1,4}\."
 _WORDS_FOLLOW = r"(?=\r?\s?[a-z\d(,;:])"
 _WITH_PERIOD = (
-    rf"{_with_mark(' '.join((TITLES, _ANYWHERE, _SHORTENED.title())))}(?!\w)",
-    rf"(?:{_with_mark(_SHORTENED)}|(?i:{_with_mark(_BEFORE_WORDS)})|{_NO_VOWELS}){_WORDS_FOLLOW}",
-    rf"(?:(?<=[0-9])|{_after('[0-9]')}){_with_mark(_UNITS)}{_WORDS_FOLLOW}",
-    rf"(?i:{_with_mark(_NUMBERED)})(?=\r?\s?\d)",
-    rf"{_after(',')}{_with_mark(_STATES)}(?!\w)",
+    rf"{_with_mark([*word_list('titles'), *word_list('abbreviations'), *map(str.title, _SHORTENED)])}(?!\w)",
+    rf"(?:{_with_mark(_SHORTENED)}|(?i:{_with_mark(word_list('shortened before words'))})|{_NO_VOWELS}){_WORDS_FOLLOW}",
+    rf"(?:(?<=[0-9])|{_after('[0-9]')}){_with_mark(word_list('units'))}{_WORDS_FOLLOW}",
+    rf"(?i:{_with_mark(word_list('numbered'))})(?=\r?\s?\d)",
+    rf"{_after(',')}{_with_mark(word_list('states'))}(?!\w)",
     rf"{_after('[a-z]')}(?:No|So|v)\.(?=\r?\s[A-Z])",
     r"[A-Z]\.(?=\r?\s[A-Z])",
     r"(?m:(?<!^))(?:[A-Z]\.(?=\r?\s[a-z])|[A-Za-z]\.(?=\r?\s?\d))",  # at the start of a line: an item of a list
@@ -126,9 +94,6 @@ class Token(NamedTuple):
 PREFIXES = "e non pre anti mid re post co over pro multi ex sub semi neo socio counter intra un ultra inter mis micro"
 EMOTICON = r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D"
 SHORTENED = "w/out w/o w/ b/c b/t l/c i/c"
-SUFFIXES = (
-    "com net org edu gov mil info biz uk ca au de nz doc docx xls xlsx ppt pdf txt zip htm html jpg jpeg gif png js"
-)
 # Two words written as one → the length of the first word
 CONTRACTIONS = {
     "y'all": 2, "y’all": 2, "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3,
@@ -138,12 +103,6 @@ CONTRACTIONS = {
 }  # fmt: skip
 # Words after which `cant` and `wont` are no contractions: `the cant of thieves`, `as he was wont to do`
 _BEFORE_NOUNS = frozenset("a an the his her its our their my your is was were are be been am".split())
-# Words that begin a sentence where its period has no blank after it, as in `I went home.then I slept`
-_AFTER_PERIOD = (
-    "the a an this that these those it he she we they you i in on at to of for by with from and but or so if when "
-    "while as then there what who how why my his her our your their its is are was were be do does did have has had "
-    "not no just also please thank thanks can could will would even only all some one other"
-)
 
 
 def is_noun(form: str, before: str) -> bool:
@@ -151,8 +110,8 @@ def is_noun(form: str, before: str) -> bool:
     return form in ("cant", "wont") and before.lower() in _BEFORE_NOUNS
 
 
-def _any(words: str) -> str:
-    return "|".join(map(re.escape, words.split()))
+def _any(listed: Iterable[str]) -> str:
+    return "|".join(map(re.escape, listed))
 
 
 _LETTER = r"[^\W\d_]"
@@ -162,21 +121,21 @@ _PATTERNS = {
     "URL": r"""(?:https?://|ftp://|www\.)(?:\.\.\.|[^\s<>"(),;!?.:'’\]]++|[(),;!?.:'’](?=[^\s<>"(),;!?.:'’\]]))++""",
     "e-mail address": r"[\w.+-]{1,64}+@\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){1,8}",
     "@user": rf"(?<![^\s([\"'“‘])[@#]{_LETTER}\w++(?!\.\w)|{_LETTER}\w{{0,63}}+@{_LETTER}\w*+(?!\.\w)",
-    "host or file": rf"(?<![\w.])\.(?:{_any(SUFFIXES)}|NET)\b|"
+    "host or file": rf"(?<![\w.])\.(?:{_any(word_list('suffixes'))}|NET)\b|"
     r"\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){0,8}?"
-    rf"\.(?i:{_any(SUFFIXES)})\b(?:/[\w./-]{{0,200}}(?<=[\w/]))?",
+    rf"\.(?i:{_any(word_list('suffixes'))})\b(?:/[\w./-]{{0,200}}(?<=[\w/]))?",
     "news group": r"\w{2,64}+(?:\.\w{2,64}+){2,9}",
     "emoticon": rf"(?:{EMOTICON})(?!\w)",
     "arrow": r"<?[-=]{1,64}+>|<[-=]{1,64}+(?!\w)|(?<!\w)>=",
     "F.3d": r"(?:[A-Z][A-Za-z]{0,4}\.){1,3}+[23]d\b",
     "U.S.": rf"(?:{_LETTER}\.){{2,10}}+",
     "Mr.": ABBREVIATION,
-    "foo.bar": rf"[a-z]\w{{1,63}}+\.(?!(?:{_any(_AFTER_PERIOD)})\b)[a-z]\w{{1,63}}+(?!\.?\w)",
-    "w/o": rf"(?i:{_any(SHORTENED)})(?!\w)",
+    "foo.bar": rf"[a-z]\w{{1,63}}+\.(?!(?:{_any(word_list('after period'))})\b)[a-z]\w{{1,63}}+(?!\.?\w)",
+    "w/o": rf"(?i:{_any(SHORTENED.split())})(?!\w)",
     "telephone number": r"(?:(?:\d{1,2}-)?\d{3}-\d{3}|\d{3,5})-\d{4}(?![\w-])",
     "date": r"\d{1,2}/\d{1,2}/\d{2,4}(?!\w)|\d{1,2}/\d\d(?![\w/])|'\d0s\b|'\d\d\b",
     "number": r"\d++(?:[.,:]\d++)*+(?:(?:(?i:st|nd|rd|th|s)|(?<=[23])d)\b)?",
-    "e-mail": rf"(?i:{_any(PREFIXES)})-{_LETTER}++",
+    "e-mail": rf"(?i:{_any(PREFIXES.split())})-{_LETTER}++",
     "R&D": r"[A-Z]{1,3}&[A-Z]{1,3}\b",
     "word": rf"{_LETTER}(?:[^\W_]|_(?=[^\W_]))*+"
     rf"(?:['’`]{_LETTER}++|(?<=s)['’](?!\w))?(?:['’](?i:ve|re|s|d)\b)?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from transition_parser.graphs.amr import quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.subjects import BETWEEN
-from transition_parser.text.known_names import known_spans, known_type
+from transition_parser.text.names import known_spans, known_type
 
 
 def add_names(draft: Draft) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from transition_parser.graphs.amr import named
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text.known_names import known_type
-from transition_parser.text.names import gene_product, noun_before, tables, type_in_context, type_of
+from transition_parser.text.names import gene_product, known_type, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr_state import key
 
 

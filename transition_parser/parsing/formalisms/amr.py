@@ -19,7 +19,7 @@ from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
 from transition_parser.parsing.parses import AmrParse, edited, within_depth
 from transition_parser.text.columns import READINGS
-from transition_parser.text.known_names import title
+from transition_parser.text.names import title
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState, kept
