@@ -140,19 +140,6 @@ def test_streams_can_be_closed(command, closed, status, said):
     assert (done.returncode, done.stderr) == (status, said) and bool(done.stdout) == (closed == "2>&-")
 
 
-def test_a_temporary_name_is_not_shown(tmp_path):
-    with pytest.raises(OSError) as caught, new_files(tmp_path / "data") as folder:
-        (folder / "no" / "train.src").write_text("a")
-    assert caught.value.filename == str(tmp_path / "data" / "no" / "train.src")
-    with pytest.raises(OSError) as caught, replacing(tmp_path / "a.svg") as temporary:
-        raise OSError(errno.EACCES, "Permission denied", str(temporary))
-    assert caught.value.filename == str(tmp_path / "a.svg") and names(tmp_path) == []
-    for error in (OSError(errno.EIO, "Input/output error"), FileNotFoundError(errno.ENOENT, "No such file", "b")):
-        with pytest.raises(OSError) as caught, replacing(tmp_path / "a.svg"):
-            raise error  # of what was read
-        assert caught.value is error
-
-
 @pytest.mark.parametrize("broken", ["_lock", "os.fstat"])
 def test_a_lock_that_fails_leaves_no_open_file(broken, tmp_path, monkeypatch):
     def fails(*arguments, **options):

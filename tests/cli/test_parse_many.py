@@ -70,23 +70,6 @@ def test_a_folder_has_a_file_for_each_input(tmp_path):
     assert [row["id"] for row in read_jsonl(out / "c.jsonl")] == [row["id"] for row in ROWS]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "said"),
-    [
-        (("a.txt", "-"), "standard input has no name for an output in a folder"),
-        (("a.txt", "b/a.txt"), "a.conllu, as for"),
-        (("out/x.conllu",), "its output would replace the input"),
-    ],
-)
-def test_outputs_of_a_folder_that_can_not_be(inputs, said, tmp_path):
-    for name in ("a.txt", "b/a.txt", "a.conllu", "out/x.conllu"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("1\tGo\n")
-    paths = [name if name == "-" else tmp_path / name for name in inputs]
-    assert said in parse(*paths, "-o", f"{tmp_path / 'out'}/", status=2).stderr
-    assert (tmp_path / "out" / "x.conllu").read_text() == "1\tGo\n"
-
-
 def test_an_output_that_would_replace_an_input_is_refused(tmp_path):
     path, link = tmp_path / "a.txt", tmp_path / "link.txt"
     path.write_text("Go now.\n")

@@ -13,9 +13,7 @@ from transition_parser.drawing.derivations import latex
 from transition_parser.drawing.svg import (
     colors,
     drawable,
-    in_notebook,
     number,
-    picture,
     style,
     text,
     text_width,
@@ -105,16 +103,6 @@ def test_colors_are_readable_on_their_ground(mode):
         bright, dark = sorted((ground, light(color)), reverse=True)
         assert bright / dark >= 4.5, name
         assert color in style()
-
-
-def test_notebooks_have_their_own_colors():
-    svg = picture(9, 9, "x", text("w", 1, 1, "word"))
-    html = in_notebook(svg)
-    assert "prefers-color-scheme" in svg and "currentColor" not in svg
-    assert "prefers-color-scheme" not in html and "currentColor" in html and "overflow-x: auto" in html
-    assert (
-        html.count(".notebook ") > 20 and ".drawing" not in html and '"drawing"' not in html and 'ground"' not in html
-    )
 
 
 def test_latex():

@@ -258,19 +258,6 @@ def test_gold_derivations_in_a_file(tab, tmp_path, path):
     assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
 
 
-@pytest.mark.slow
-def test_parses_of_two_models_in_a_file(tab, tmp_path):
-    source, page = tmp_path / "text.txt", tmp_path / "page.html"
-    source.write_text("She sells sea shells .\nWho told you ?\n", encoding="utf-8")
-    run_here("draw", source, "--model", "en-ewt", "en-amr", "--beam", "2", "-o", page)
-    tab.goto(page.as_uri())
-    assert texts(tab, "#sentence-2 svg .word") == ["Who", "told", "you", "?"]
-    tab.locator("#sentence-1 .steps").click()
-    assert tab.locator(".candidates tr").count() >= 1 and tab.locator(".hypotheses button").count() == 2
-    tab.select_option("#model", "1")
-    assert "tell-01" in texts(tab, "#sentence-2 svg .concept")
-
-
 PLACES = """(drawing) => [...drawing.querySelectorAll(".word")].map((word) => {
   const { x, y } = word.getBoundingClientRect();
   return [x, Math.round(y)];

@@ -125,31 +125,6 @@ def test_what_is_pretrained_learns_at_its_own_rate(task, encoder):
         assert not any(part in name for part in fresh for name in slow)
 
 
-@pytest.mark.parametrize("pretrained", [True, False])
-def test_columns_read_words_that_a_pretrained_transformer_does_not(tmp_path_factory, encoder, pretrained):
-    task, batch = task_and_batch("arc-hybrid-swap", tmp_path_factory, range(1, 9), 6)
-    architecture = architecture_of("recursive_g2g_small")
-    of_columns = Namespace(tag_loss=0.1, tags_read_words=True, tag_lr_scale=4.0, affix_width=8)
-    options = Namespace(**vars(of_columns), pretrained=encoder if pretrained else "", encoder_layers=2, refine=1)
-    model = architecture.build(architecture.options.of_namespace(options, architecture.defaults), task.resources)
-    quick = {name for name, parameter in model.named_parameters() if getattr(parameter, LR_SCALE, 1.0) == 4.0}
-    assert {name.split(".")[0] for name in quick} == {
-        "encoder",
-        "tags",
-    } and "encoder.inputs.affixes.embed.weight" in quick
-    assert not any("pieces" in name or "transformer" in name or "root" in name for name in quick)
-    model.eval()
-    words = [task.resources.words(tokens) for tokens in batch["net_input"]["src_tokens"].tolist()]
-    net_input = batch["net_input"] | {"words": model.inputs.read(words)}
-    found = []
-    for _ in range(2):
-        torch.nn.init.normal_(model.encoder.inputs["affixes"].project.weight)
-        found.append(model.encode(net_input))
-    one, other = found
-    assert one.tagged.shape[-1] == 2 * one.words.shape[-1] == model.tags["upos"].in_features
-    assert torch.equal(one.words, other.words) == pretrained and not torch.equal(one.read, other.read)
-
-
 @pytest.mark.parametrize("name", ["sentence_transformer_g2g_small", "state_transformer_small"])
 def test_layers_above_those_of_the_encoder_are_new(name, task, encoder):
     """Although this encoder has a further layer."""

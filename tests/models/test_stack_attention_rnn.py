@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.helpers.small_models import make_model, task_and_batch, task_of
-from transition_parser.models.registry import architecture_of
+from tests.helpers.small_models import make_model, task_and_batch
 from transition_parser.models.stack_attention_rnn import AttentionMemory, StackAttention
 
 STATE, WORDS, WIDTH = 5, 6, 4
@@ -75,19 +74,6 @@ def test_the_decoder_is_that_of_the_equations(kind, tmp_path_factory):
                 break
             state = system.apply(state, table.actions[token])
     assert swapped_back > 3
-
-
-def test_weights_are_initialised_as_in_the_paper(tmp_path_factory):
-    """Glorot and Bengio's normal distribution, gate by gate; the paper's sizes."""
-    architecture = architecture_of("stack_attention_rnn")
-    model = architecture.build(architecture.options(), task_of("arc-hybrid-swap", tmp_path_factory).resources)
-    decoder, encoder = model.decoder, model.encoder
-    assert len(encoder.ahead) == len(encoder.back) == len(decoder.layers) == len(decoder.attention.of_state) == 3
-    for weight in (decoder.layers[1].weight_hh[:500], encoder.ahead[2].weight_ih_l0[500:1000], decoder.inner.weight):
-        wanted = (2 / sum(weight.shape)) ** 0.5
-        assert float(weight.detach().std()) == pytest.approx(wanted, rel=0.02)
-        assert float(weight.detach().abs().max()) > 3 * wanted  # no uniform distribution
-    assert not any(parameter.any() for parameter in decoder.parameters() if parameter.dim() == 1)
 
 
 def test_nothing_is_left_to_attend_to():

@@ -135,19 +135,6 @@ def test_mistakes_are_followed(of_system, monkeypatch):
     assert bool(followed[2].correct.any(2).all())  # something is correct even where the gold tree is lost
 
 
-def test_a_forbidden_action_that_scores_far_above_all_others_is_not_taken(of_system):
-    """Its probability leaves nothing for others that a number could hold."""
-    task, batch = of_system
-    swap = [i for i, action in enumerate(task.table.actions) if action is not None and action.kind is Kind.SWAP]
-    model = make_model("no memory", task.resources).plain
-    with torch.no_grad():
-        model.decoder.output.bias[swap] += 200.0
-    found = explore(model, batch["net_input"], GoldTrees(**batch["trees"]), _policy())
-    legal = model.decoder.legality(found.states)
-    real = torch.arange(found.actions.size(1)) < found.steps[:, None]
-    assert bool(legal.gather(2, found.actions[..., None])[..., 0][real].all())
-
-
 def test_what_is_for_trees_or_for_actions(tmp_path_factory):
     amrs = make_folder("amr", tmp_path_factory)
     with pytest.raises(InputError, match="--oracle dynamic is for dependency trees"):
