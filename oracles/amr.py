@@ -181,7 +181,7 @@ class _Plan:
         self.taken |= dict.fromkeys(range(span[0], span[1] + 1), span)
 
     def _find_merged(self) -> None:
-        """Merge the words of nodes that come from several neighbouring words, unless others share some."""
+        """Merge the words of nodes that come from several neighboring words, unless others share some."""
         for node, tokens in enumerate(self.alignments):
             span = (tokens[0], tokens[-1])
             if self.span_of[node] or len(tokens) < 2 or len(tokens) != span[1] - span[0] + 1:
@@ -248,7 +248,7 @@ class _Writer:
         self.stack: list[int] = []
         self.joined_to = list(range(len(graph)))  # connected components, as a forest; see `_group`
         self.ended = False  # True when no words are left
-        self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # neighbour → edges that are not yet made
+        self.open: list[dict[int, list[Edge]]] = [{} for _ in graph.labels]  # neighbor → edges that are not yet made
         for edge in graph.edges:
             self.open[edge.source].setdefault(edge.target, []).append(edge)
             self.open[edge.target].setdefault(edge.source, []).append(edge)
@@ -287,7 +287,7 @@ class _Writer:
         return next((node for node in options if any(other in self.open[node] for other in self.stack)), options[0])
 
     def _can_meet(self, node: int) -> bool:
-        """Return True where the new node can get edges to all its neighbours on the stack after the last word."""
+        """Return True where the new node can get edges to all its neighbors on the stack after the last word."""
         wanted = [index for index, other in enumerate(self.stack) if other in self.open[node]]
         if not wanted or node in self.graph.constants:
             return True
@@ -351,7 +351,7 @@ class _Writer:
         return labelled(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:
-        """Record the actions that build the edges between the new node and its neighbours on the stack."""
+        """Record the actions that build the edges between the new node and its neighbors on the stack."""
         constants, stack = self.graph.constants, self.stack
         index = len(stack) - 1
         wanted = sum(other in self.open[node] for other in stack)

@@ -56,8 +56,8 @@ def smatch(beam: int, path, model: str = "en-amr") -> float:
 def test_they_are_small_and_have_cards(name):
     size = sum(path.stat().st_size for path in (PRETRAINED / name).iterdir())
     assert size <= 30e6 if name == "xx" else (PRETRAINED / name / "model.safetensors").stat().st_size < 15e6
-    licence = "Apache-2.0" if "amr" in name else "CC BY-SA"
-    assert licence in (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
+    license = "Apache-2.0" if "amr" in name else "CC BY-SA"
+    assert license in (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
 
 
 def test_en_ewt_knows_english():

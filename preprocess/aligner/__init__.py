@@ -1,1 +1,1 @@
-"""Alignment of all AMR nodes to tokens by rules, by probabilities from EM, and by neighbours in the graph."""
+"""Alignment of all AMR nodes to tokens by rules, by probabilities from EM, and by neighbors in the graph."""

@@ -1,4 +1,4 @@
-"""The aligner: rules, EM and neighbours together find a token for every node of a corpus."""
+"""The aligner: rules, EM and neighbors together find a token for every node of a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The selection of a span for each node: a span that fits, is near the neighbours' spans, and is not shared."""
+"""The selection of a span for each node: a span that fits, is near the neighbors' spans, and is not shared."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from transition_parser.preprocess.aligner.tables import (
 )
 from transition_parser.preprocess.aligner.words import Span, Words, gap, without_sense
 
-_DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbours
+_DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbors
 _FAR = 12  # tokens; larger gaps count as this one
-_NEAR = 0.34  # in fractions of _FAR; `spend` gives a node an unused token up to this distance from its neighbours
+_NEAR = 0.34  # in fractions of _FAR; `spend` gives a node an unused token up to this distance from its neighbors
 _LATE, _LATE_PRONOUN = 0.05, 0.35  # the loss of a candidate at the end of the sentence; early mentions are preferred
-# the loss if the token is taken by another node, by a neighbour in the graph, or by a node with the same label
+# the loss if the token is taken by another node, by a neighbor in the graph, or by a node with the same label
 _TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5
-_LEAST = 0.22  # score; a node whose best candidate scores less is left to its neighbours
+_LEAST = 0.22  # score; a node whose best candidate scores less is left to its neighbors
 _SWEEPS = 6
 
 
@@ -36,7 +36,7 @@ class SpanSelection:
     ) -> None:
         self.graph, self.candidates = graph, candidates
         self.size = size
-        self.around = [sorted(set(near) - {node}) for node, near in enumerate(graph.neighbours())]
+        self.around = [sorted(set(near) - {node}) for node, near in enumerate(graph.neighbors())]
         self.joined: list[list[int]] = [[] for _ in graph.labels]  # of each conjunction, in order
         for source, role, target in graph.edges:
             if graph.labels[source] in ("and", "or") and role.startswith("op"):
@@ -68,7 +68,7 @@ class SpanSelection:
         return self.spans
 
     def spend(self, nodes: Sequence[int], tokens: Sequence[int]) -> dict[int, Span]:
-        """Give each of the nodes at most one unused token near its neighbours, and return node → span for all nodes."""
+        """Give each of the nodes at most one unused token near its neighbors, and return node → span for all nodes."""
         pairs = sorted((self._distance(node, (token,)), token, node) for node in nodes for token in tokens)
         given: dict[int, Span] = {}
         for distance, token, node in pairs:
@@ -79,7 +79,7 @@ class SpanSelection:
         return self.spans
 
     def _swap(self, one: int, other: int) -> bool:
-        """Swap the spans of two nodes if the sum of both nodes' distances from their neighbours becomes smaller."""
+        """Swap the spans of two nodes if the sum of both nodes' distances from their neighbors becomes smaller."""
         if one not in self.spans or other not in self.spans or self.spans[one] == self.spans[other]:
             return False
         first, second = self.spans[one], self.spans[other]
@@ -112,7 +112,7 @@ class SpanSelection:
             near = score - far * self._distance(node, tokens) - late * tokens[0] / self.size
             options.append((near - self._competition(node, tokens), -tokens[0], tokens))
         worth, _, tokens = max(options)
-        # the loss by competition is partly given back: a shared token near the neighbours is better than none
+        # the loss by competition is partly given back: a shared token near the neighbors is better than none
         shared = self._competition(node, tokens) * (1 - self._distance(node, tokens))
         if worth + shared < _LEAST:
             return before is not None
@@ -121,7 +121,7 @@ class SpanSelection:
         return tokens != before
 
     def _distance(self, node: int, tokens: Span) -> float:
-        """Return the mean gap, 0 … 1, to the neighbours' spans; 0 for a conjunction between its last conjuncts."""
+        """Return the mean gap, 0 … 1, to the neighbors' spans; 0 for a conjunction between its last conjuncts."""
         if self.joined[node]:
             parts = [self.spans[part] for part in self.joined[node] if part in self.spans]
             if len(parts) > 1 and parts[-2][0] <= tokens[0] <= parts[-1][-1]:
@@ -159,9 +159,9 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
             if tokens:
                 spans[node] = tokens
     everything = range(len(graph))
-    looked_at, strict = set(everything) - spans.keys(), True  # nodes that may get the tokens of a neighbour
+    looked_at, strict = set(everything) - spans.keys(), True  # nodes that may get the tokens of a neighbor
     while len(spans) < len(everything):
-        more = {node: tokens for node in looked_at if (tokens := _from_neighbours(around, node, spans, strict))}
+        more = {node: tokens for node in looked_at if (tokens := _from_neighbors(around, node, spans, strict))}
         if not more and strict:
             looked_at, strict = set(everything) - spans.keys(), False
             continue
@@ -183,8 +183,8 @@ def is_lexical(graph: AmrGraph, node: int) -> bool:
     return node not in graph.constants and not any(key in NEIGHBOURS or key in CONCEPT_WORDS for key in keys)
 
 
-def _from_neighbours(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
-    """Return the tokens of the best neighbour, None if no neighbour fits."""
+def _from_neighbors(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
+    """Return the tokens of the best neighbor, None if no neighbor fits."""
     label = around.graph.labels[node]
     key = next((key for key in (label, around.lemma(node), label.rpartition("-")[2]) if key in NEIGHBOURS), None)
     for direction, role in ((one[0], one[1:]) for one in (NEIGHBOURS[key].split() if key else [">name"])):

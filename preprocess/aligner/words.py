@@ -15,7 +15,7 @@ from transition_parser.preprocess.aligner.tables import (
     SUFFIXES,
 )
 from transition_parser.text.characters import shared_start
-from transition_parser.text.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatize
 
 Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap
 
@@ -33,7 +33,7 @@ class Words:
     def from_tokens(cls, tokens: Sequence[str]) -> Words:
         """Return the `Words` of a list of tokens."""
         forms = tuple(token.lower() for token in tokens)
-        return cls(tuple(tokens), forms, tuple(lemmatise(tokens)), tuple(form in FUNCTION_WORDS for form in forms))
+        return cls(tuple(tokens), forms, tuple(lemmatize(tokens)), tuple(form in FUNCTION_WORDS for form in forms))
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -155,7 +155,7 @@ def _letters(concept: str, word: str) -> float:
 
 
 def _one_edit(one: str, other: str) -> bool:
-    """Return True if one letter is replaced, added or left out, or two neighbouring letters are swapped."""
+    """Return True if one letter is replaced, added or left out, or two neighboring letters are swapped."""
     start = shared_start(one, other)
     rest, other_rest = one[start:], other[start:]
     if rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]:

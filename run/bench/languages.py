@@ -154,10 +154,10 @@ def rows(arguments: Any) -> Iterator[dict[str, Any]]:
             yield {**about, **found}
 
 
-def licences(card: str) -> dict[str, str]:
-    """Return treebank → licence from the rows of a card's table of treebanks.
+def licenses(card: str) -> dict[str, str]:
+    """Return treebank → license from the rows of a card's table of treebanks.
 
-    >>> licences("| `de` | UD_German-GSD | CC BY-SA 4.0 | 11,200 |")
+    >>> licenses("| `de` | UD_German-GSD | CC BY-SA 4.0 | 11,200 |")
     {'UD_German-GSD': 'CC BY-SA 4.0'}
     """
     return dict(re.findall(r"^\| `\w+` \| (UD_\S+) \| ([^|]+?) \|", card, re.MULTILINE))
@@ -165,11 +165,11 @@ def licences(card: str) -> dict[str, str]:
 
 def table(results: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the lines of a table: a row for each treebank, the scores of a model and, after a slash, of UDPipe 1."""
-    yield f"| language | treebank | licence | training words | {' | '.join(SHOWN)} |"
+    yield f"| language | treebank | license | training words | {' | '.join(SHOWN)} |"
     yield f"|{'---|' * (4 + len(SHOWN))}"
     ours = {one["treebank"]: one for one in results if one["model"] != UDPIPE}
     theirs = {one["treebank"]: one for one in results if one["model"] == UDPIPE}
-    known = licences(card_text(model_path(next(iter(ours.values()))["model"])))
+    known = licenses(card_text(model_path(next(iter(ours.values()))["model"])))
     for name, one in sorted(ours.items(), key=lambda pair: pair[1]["language"] or ""):
         language = f"{LANGUAGES.get(one['language'], '')} `{one['language']}`"
         cells = [

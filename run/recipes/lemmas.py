@@ -24,7 +24,7 @@ from transition_parser.text.lemmas import (
     OVERRIDES,
     lemma_index,
     lemma_of,
-    lemmatise,
+    lemmatize,
     replaced,
     rule_of,
     table,
@@ -124,7 +124,7 @@ def make(arguments: argparse.Namespace) -> None:
         write_config(arguments.mend, *exported)
     if arguments.test:
         words = [word for sentence in read_conllu(arguments.test) for word in sentence.words if word.upos in CONTENT]
-        found = lemmatise([word.form for word in words])
+        found = lemmatize([word.form for word in words])
         right = sum(one == word.lemma.lower() for one, word in zip(found, words, strict=True))
         print(f"{right} of {len(words)} content words have their lemma: {100 * right / len(words):.2f} %")
 

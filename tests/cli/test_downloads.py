@@ -69,7 +69,7 @@ def test_a_treebank_is_fetched_once(server, tmp_path):
     done = run_here(*command)
     folder = tmp_path / "UD_English-EWT"
     assert (folder / "en_ewt-ud-dev.conllu").read_bytes() == TREES + b"dev"
-    assert "licence: see UD_English-EWT/LICENSE.txt" in done.stdout and done.stdout.count(": fetched") == 4
+    assert "license: see UD_English-EWT/LICENSE.txt" in done.stdout and done.stdout.count(": fetched") == 4
     asked = len(server.asked)
     assert json.loads(run_here(*command, "--json").stdout)["UD_English-EWT"]["files"] == {
         str(folder / name): "here"

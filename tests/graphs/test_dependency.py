@@ -35,9 +35,9 @@ def test_projective_trees_are_in_projective_order(random_tree):
 
 
 def components(random_tree: DependencyTree) -> list[int]:
-    """Joins neighbours while that is possible, then follows each word to the head of its component."""
+    """Joins neighbors while that is possible, then follows each word to the head of its component."""
     words, above = list(range(1, len(random_tree) + 1)), {}
-    while found := next((pair for pair in _neighbours(words) if _may_join(*pair, random_tree, above)), None):
+    while found := next((pair for pair in _neighbors(words) if _may_join(*pair, random_tree, above)), None):
         word, head = found
         above[word] = head
         words.remove(word)
@@ -49,7 +49,7 @@ def components(random_tree: DependencyTree) -> list[int]:
     return tops
 
 
-def _neighbours(words: list[int]):
+def _neighbors(words: list[int]):
     for one, other in pairwise(words):
         yield one, other
         yield other, one

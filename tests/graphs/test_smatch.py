@@ -67,7 +67,7 @@ def test_each_step_is_that_of_the_package(system, gold, seed):
 
 
 def test_the_sample_as_the_package_matches_it():
-    """Each graph with its neighbours in the file: other graphs, and other sizes."""
+    """Each graph with its neighbors in the file: other graphs, and other sizes."""
     graphs = [entry_triples(entry).normalized for entry in read_bank(SAMPLE_AMR)]
     for system, gold in zip(graphs, [*graphs[1:], graphs[0]], strict=True):
         assert best_mapping(system, gold, RESTARTS, 7) == by_the_package(system, gold, 7)

@@ -63,7 +63,7 @@ def test_rescans_are_the_passes_of_the_paper(sentences, from_target, together, m
     for b, length in enumerate(LENGTHS):
         h = list(words[b, :length])
         for i in range(length):
-            left, right = h[:i], h[i + 1 :][::-1]  # from the boundaries to the neighbours
+            left, right = h[:i], h[i + 1 :][::-1]  # from the boundaries to the neighbors
             if from_target:
                 left, right = left[::-1], right[::-1]
             wanted = torch.cat([gated_pass(attention, 0, [h[i], *left]), gated_pass(attention, 1, [h[i], *right])])

@@ -1,4 +1,4 @@
-"""Attention, places, and runs of sequences: what neighbours, padding and long sentences change; their memory."""
+"""Attention, places, and runs of sequences: what neighbors, padding and long sentences change; their memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def heads(batch: int, count: int, dtype: torch.dtype) -> torch.Tensor:
 
 @torch.inference_mode()
 @pytest.mark.parametrize("words", [1, 3, 5, 13, 30])
-def test_padding_and_neighbours_change_no_sum_that_is_rounded(words):
+def test_padding_and_neighbors_change_no_sum_that_is_rounded(words):
     """torch orders sums by the shapes of the batch."""
     torch.manual_seed(words)
     query, keys, values = (heads(20, 37, torch.bfloat16) for _ in range(3))

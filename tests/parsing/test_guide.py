@@ -77,7 +77,7 @@ def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed, m
 
 
 @pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
-def test_a_parse_does_not_depend_on_its_neighbours_nor_on_threads(entries, beam):
+def test_a_parse_does_not_depend_on_its_neighbors_nor_on_threads(entries, beam):
     entries = entries[::2]
     facts = some_facts(entries, 5)
     one = Parser.load("en-amr", beam, precision="fp32", threads=1)

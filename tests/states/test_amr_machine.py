@@ -297,7 +297,7 @@ def legal_tokens(machine, table: ActionTable) -> set[str]:
 
 @pytest.mark.parametrize("in_search", [False, True])
 def test_in_search_a_node_gets_a_role_once(in_search):
-    """Whichever action gives it, of whichever neighbour; in training nothing is forbidden."""
+    """Whichever action gives it, of whichever neighbor; in training nothing is forbidden."""
     table = make_table((), None, replace(LIMITS, nodes=9), INVERSE)
     of_top = {"LA(ARG0)", "RA(ARG0-of)", "DEPENDENT(ARG0,x)"}
     of_second = {"RA(ARG0)", "LA(ARG0-of)"}

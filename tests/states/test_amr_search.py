@@ -20,7 +20,7 @@ def assert_same(found: list[AmrParse], expected: list[AmrParse]) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_neighbours_in_a_batch_change_no_parse(beam):
+def test_the_neighbors_in_a_batch_change_no_parse(beam):
     parser = Parser.load("en-amr", beam=beam, precision="fp32", threads=1)
     sentences = [*WORDS, *(entry.forms for entry in islice(parser.read(SAMPLE_AMR), 12))]
     alone = [parser.parse([words])[0] for words in sentences]

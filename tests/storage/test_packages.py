@@ -25,10 +25,10 @@ CARD = {"description": "Arbres français", "language": "fr", "license": "CC BY-S
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
-    """A model with a card and a licence."""
+    """A model with a card and a license."""
     folder = shutil.copytree(PRETRAINED / "en-ewt", tmp_path_factory.mktemp("packages") / "model")
     write_card(folder, "Sequoia", CARD, "Trained on a treebank à nous.")
-    (folder / "LICENSE.txt").write_text("All of the licence.\n")
+    (folder / "LICENSE.txt").write_text("All of the license.\n")
     (folder / "notes.txt").write_text("mine")
     return folder
 

@@ -107,7 +107,7 @@ def test_states_are_those_of_the_derivation(of_system, kind):
             assert torch.equal(seen[real], wanted[real])
 
 
-def test_sentences_do_not_depend_on_their_neighbours(of_system):
+def test_sentences_do_not_depend_on_their_neighbors(of_system):
     task, batch = of_system
     model, gold = make_model("positions", task.resources).plain, GoldTrees(**batch["trees"])
     together = explore(model, batch["net_input"], gold, _policy(0.0))

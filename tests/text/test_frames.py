@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.amr_walks import FRAMES
 from transition_parser.base.errors import InputError
 from transition_parser.text.frames import Evoked, frames_of, packaged
-from transition_parser.text.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatize
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_forms_evoke_what_their_lemmas_do_not():
     ],
 )
 def test_forms_whose_lemma_has_no_frame_evoke_one_nevertheless(form, lemma):
-    assert packaged().evoked(lemmatise([form]), [form]) == Evoked(None, None, lemma)
+    assert packaged().evoked(lemmatize([form]), [form]) == Evoked(None, None, lemma)
 
 
 def test_senses_and_roles():

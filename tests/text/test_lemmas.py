@@ -8,7 +8,7 @@ from tests.conftest import ROOT, run
 from tests.helpers.scripts import module
 from transition_parser.text.characters import without_hidden
 from transition_parser.text.columns import LEMMA, Columns
-from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_of
+from transition_parser.text.lemmas import lemma_of, lemmatize, number_of, rule_of
 
 _script = module("recipes/lemmas.py")
 
@@ -32,7 +32,7 @@ _script = module("recipes/lemmas.py")
     ],
 )
 def test_lemmas(words, lemmas):
-    assert lemmatise(words.split()) == lemmas.split()
+    assert lemmatize(words.split()) == lemmas.split()
 
 
 def test_the_usual_lemmas_of_a_treebank_that_the_tables_lack_are_learned(tmp_path):

@@ -2,7 +2,7 @@
 
 The corpora are treebanks of Universal Dependencies, by name and at a pinned release, and open AMR corpora. This is the
 only command that uses the network. Existing files are not fetched again, so that the same command continues an
-interrupted download. Mind the licence of each corpus, which is printed.
+interrupted download. Mind the license of each corpus, which is printed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
-        known = {name: f"licence: {source.licence}" for name, source in SOURCES.items()}
+        known = {name: f"license: {source.license}" for name, source in SOURCES.items()}
         known["UD_LANGUAGE-TREEBANK"] = f"release {RELEASE}; languages: {', '.join(LANGUAGES)}"
         print_figures(known, arguments.json)
         return 0
@@ -77,10 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
         with made_folder(Path(arguments.output, name)) as folder:
             found = fetch(source, folder, arguments.mirror or os.environ.get(VARIABLE))
             files = {str(path): what for path, what in found}
-        done[name] = {"licence": source.licence, "files": files}
+        done[name] = {"license": source.license, "files": files}
         if not arguments.json:
             lines = (f"  {path}: {what}" for path, what in files.items())
-            print(f"{name}: licence: {source.licence}", *lines, sep="\n")
+            print(f"{name}: license: {source.license}", *lines, sep="\n")
     if arguments.json:
         print_figures(done, True)
     return 0
@@ -99,10 +99,10 @@ class File(NamedTuple):
 
 
 class CorpusSource(NamedTuple):
-    """A corpus: its files, and its licence in words."""
+    """A corpus: its files, and its license in words."""
 
     files: tuple[File, ...]
-    licence: str
+    license: str
 
 
 _ISI = "https://amr.isi.edu/download"

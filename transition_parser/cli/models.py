@@ -1,6 +1,6 @@
 """List the known models: the models of the package, the models in the given folders, the models in the folders that
 the environment variable TRANSITION_PARSER_MODELS names, and the models that installed packages bring. Description,
-language, licence and scores come from the card of a model, the front matter of its README.md.
+language, license and scores come from the card of a model, the front matter of its README.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from transition_parser.cli.options import add, print_figures
 if TYPE_CHECKING:
     from transition_parser.storage.cards import ModelCard
 
-HELP = "list the available models with size, scores and licence"
+HELP = "list the available models with size, scores and license"
 EXAMPLE = """example:
   transition-parser models
   transition-parser models my-experiment/model --json"""
@@ -44,7 +44,7 @@ def _table(cards: Sequence[ModelCard]) -> list[str]:
         size = f"{card.bytes / 1e6:.1f}"
         rows.append((card.name, card.version, card.language or "–", card.system, card.architecture, size, needs or "–"))
         notes += ["", card.name, *([f"  {card.description}"] if card.description else [])]
-        notes += [f"  licence: {card.license or 'none stated'}"]
+        notes += [f"  license: {card.license or 'none stated'}"]
         for score in card.scores:
             figures = (f"{name.upper()} {value}" for name, value in score.items() if name not in ("data", "beam"))
             beam = f", beam {score['beam']}" if "beam" in score else ""

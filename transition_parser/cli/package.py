@@ -1,7 +1,7 @@
 """Make a package of a model: a wheel that `pip install` takes. After that, `parse`, `models`, `serve`, `Parser.load`
 and spaCy know the model by its name, like the models that come with this program.
 
-The wheel also has the card of the model (README.md), its licence and the licence files of its treebank. The package
+The wheel also has the card of the model (README.md), its license and the license files of its treebank. The package
 needs transition-parser, and the package of a pretrained encoder only if the model reads one.
 """
 

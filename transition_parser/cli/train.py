@@ -95,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(bits=None)
     language = "language of the corpus, for the model's card, which `models` shows"
     model.add_argument("--language", metavar="CODE", help=language)
-    model.add_argument("--license", metavar="TEXT", help="licence of the model, for its card")
+    model.add_argument("--license", metavar="TEXT", help="license of the model, for its card")
     actions = parser.add_argument_group("search")
     add_system(actions, required=False)
     beams = "beam sizes of evaluation, each evaluated by itself (default: 1)"

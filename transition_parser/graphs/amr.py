@@ -69,7 +69,7 @@ class AmrGraph:
         """Return True if every node can be reached from the top when the direction of edges is ignored."""
         return len(distances(self.edges, self.top)) == len(self)
 
-    def neighbours(self) -> list[list[int]]:
+    def neighbors(self) -> list[list[int]]:
         """Return for each node the nodes at the other ends of its edges."""
         around: list[list[int]] = [[] for _ in self.labels]
         for source, _role, target in self.edges:

@@ -121,7 +121,7 @@ class _Task:
     """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes, with normalised triples.
 
     unary: (n, m + 1) int32; the number of instances, attributes and self-loops that match; column m is for no node
-    neighbours: for each system node its relations to other nodes, as (table, role, other node); the table has the nodes
+    neighbors: for each system node its relations to other nodes, as (table, role, other node); the table has the nodes
         at the other ends of each gold node's edges with a role in this direction: (role, gold node) → array
     """
 
@@ -149,10 +149,10 @@ class _Task:
                 (((role, target), source) for role, source, target in self.in_gold),
             )
         )
-        self.neighbours: list[list[tuple[dict, str, int]]] = [[] for _ in system.concepts]
+        self.neighbors: list[list[tuple[dict, str, int]]] = [[] for _ in system.concepts]
         for role, source, target in self.relations:
-            self.neighbours[source].append((out, role, target))
-            self.neighbours[target].append((into, role, source))
+            self.neighbors[source].append((out, role, target))
+            self.neighbors[target].append((into, role, source))
 
 
 def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
@@ -218,11 +218,11 @@ class _Climb:
             if end == self.none:
                 continue
             self.free[end] = sign < 0
-            for table, role, neighbour in self.task.neighbours[node]:
+            for table, role, neighbor in self.task.neighbors[node]:
                 nodes = table.get((role, end))
                 if nodes is not None:
-                    self.worth[neighbour, nodes] += sign
-                    self.now[neighbour] = self.worth[neighbour, self.to[neighbour]]
+                    self.worth[neighbor, nodes] += sign
+                    self.now[neighbor] = self.worth[neighbor, self.to[neighbor]]
 
 
 def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: int) -> Iterator[list[int]]:

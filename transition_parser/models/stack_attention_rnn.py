@@ -221,12 +221,12 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
     )
     decoder = StackAttentionDecoder(resources.table, resources.target_dictionary.pad(), options)
     for part in (encoder.ahead, encoder.back, decoder):
-        _initialise(part)
+        _initialize(part)
     width = 2 * options.encoder_hidden
     return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns))
 
 
-def _initialise(part: nn.Module) -> None:
+def _initialize(part: nn.Module) -> None:
     """Draw weights from Glorot and Bengio's normal distribution, for each gate of a GRU (Zhang et al., sec. 4.1)."""
     embeddings = {id(module.weight) for module in part.modules() if isinstance(module, nn.Embedding)}
     for name, weight in part.named_parameters():

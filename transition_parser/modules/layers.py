@@ -20,7 +20,7 @@ from transition_parser.kernels import encoders, loader
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
-    """Return a linear layer with Xavier-initialised weights and zero biases."""
+    """Return a linear layer with Xavier-initialized weights and zero biases."""
     layer = nn.Linear(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight)
     nn.init.zeros_(layer.bias)
@@ -253,7 +253,7 @@ class HiddenLayer(nn.Module):
 
 
 class LocalLayer(nn.Module):
-    """A convolution over each word and its neighbours, added to it; `unfold` makes it the linear layer `inner`."""
+    """A convolution over each word and its neighbors, added to it; `unfold` makes it the linear layer `inner`."""
 
     activation, activation_in_product = "relu", False
 

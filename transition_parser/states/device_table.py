@@ -82,7 +82,7 @@ class DeviceTable(TokenArrays[Tensor]):
 
         −1 stands for an action that would give a node a role that it may not get, or that the sorts of the two nodes on
         top forbid. Search may not take such an action, but the softmax includes it. If the softmax left it out, its
-        probability would go to the legal actions, and an earlier role of a wrong neighbour would not be penalised.
+        probability would go to the legal actions, and an earlier role of a wrong neighbor would not be penalised.
 
         columns: (..., C) bool; the legal columns
         context: (..., K); what legality depends on besides the columns: the shift id of the front word (`NO_WORD` for

@@ -110,7 +110,7 @@ def _metadata(package: ModelPackage, card: ModelCard, folder: Path, licenses: Se
 
 
 def _license(text: str) -> RawMetadata:
-    """Return the licence as an SPDX expression, such as `CC-BY-SA-4.0` for `CC BY-SA 4.0`; else as free text."""
+    """Return the license as an SPDX expression, such as `CC-BY-SA-4.0` for `CC BY-SA 4.0`; else as free text."""
     for expression in (text, text.replace(" ", "-")):
         try:
             return {"license_expression": canonicalize_license_expression(expression)}

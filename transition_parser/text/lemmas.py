@@ -36,7 +36,7 @@ _PLURALS = (("ies", "y"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""
 _LONG = re.compile(r"([a-z])\1{2,}")
 
 
-def lemmatise(words: Sequence[str]) -> list[str]:
+def lemmatize(words: Sequence[str]) -> list[str]:
     """Return the lemma of each word, in lower case. A word without an entry or a rule is its own lemma."""
     pairs = zip(("", *words), words)
     return ["a.m." if word == "AM" and before[:1].isdigit() else _lemma(word) for before, word in pairs]
@@ -120,7 +120,7 @@ def rule_of(form: str, lemma: str) -> str:
     """Return the rule that makes the lemma from the form, without characters that do not show.
 
     The rule `l1+ab|2+c` replaces the first letter by `ab` and the last 2 letters by `c`. Its `l` puts the other letters
-    in lower case (`t`: capitalised, `k`: unchanged). If form and lemma share nothing, the rule is `=` and the lemma.
+    in lower case (`t`: capitalized, `k`: unchanged). If form and lemma share nothing, the rule is `=` and the lemma.
     The rule is `_` if the lemma is unknown (`_`), is empty or has white space in it.
 
     >>> rule_of("Dogs", "dog"), rule_of("is", "be"), rule_of("Paris", "Paris")

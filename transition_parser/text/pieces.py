@@ -41,7 +41,7 @@ class BpeDropout:
         return pieces
 
     def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
-        """Merge neighbouring symbols in place, the merge with the lowest rank first, and return the list."""
+        """Merge neighboring symbols in place, the merge with the lowest rank first, and return the list."""
         count = len(symbols)
         following, preceding = [*range(1, count + 1)], [*range(-1, count - 1)]
         agenda = [merge for i in range(count - 1) for merge in self._merges(symbols, i, i + 1)]
@@ -63,7 +63,7 @@ class BpeDropout:
         return symbols
 
     def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
-        """Return the merge of two neighbouring symbols, if there is one."""
+        """Return the merge of two neighboring symbols, if there is one."""
         if left < 0 or right == len(symbols):
             return []
         piece = symbols[left] + symbols[right]

@@ -1,6 +1,6 @@
 """The tokens of English text by spaCy's rules, with which the AMR models were trained, without spaCy itself.
 
-The rules are those of spaCy 3.8 (MIT licence, Explosion), with Unicode's letters and symbols instead of lists.
+The rules are those of spaCy 3.8 (MIT license, Explosion), with Unicode's letters and symbols instead of lists.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INFIX = regex.compile(
     rf"|(?<=[{_LETTERS}0-9])[:<>=/](?={_LETTERS})"
 )
 _HOST = r"A-Za-z0-9\u00a1-\uffff"
-# Source: Diego Perini, https://gist.github.com/dperini/729294 (MIT licence), as spaCy changed it
+# Source: Diego Perini, https://gist.github.com/dperini/729294 (MIT license), as spaCy changed it
 _ADDRESS = regex.compile(
     r"(?:[\w+.-]{2,}://)?(?:\S+(?::\S*)?@)?"
     r"(?:(?!(?:10|127)(?:\.\d{1,3}){3})(?!(?:169\.254|192\.168)(?:\.\d{1,3}){2})"

@@ -170,7 +170,7 @@ class Stages:
         os.replace(folder, experiment.model)
 
     def _write_card(self, folder: Path, figures: Mapping[str, Any]) -> None:
-        """Write the card of a model into its folder, and the licence files of its treebanks beside it."""
+        """Write the card of a model into its folder, and the license files of its treebanks beside it."""
         experiment, treebanks, about = self.experiment, self.treebanks, self.about
         scores: list[dict[str, Any]] = []
         for split in experiment.splits:

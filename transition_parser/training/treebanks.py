@@ -1,4 +1,4 @@
-"""The folder of a treebank: its files, its size, the config that fits it, and its licence and authors."""
+"""The folder of a treebank: its files, its size, the config that fits it, and its license and authors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from transition_parser.preprocess.dependency import HELD_OUT
 from transition_parser.text.columns import domain_of
 from transition_parser.training.flags import Flag
 
-LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a licence
+LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a license
 _OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
 _FACT = re.compile(r"^\s*(License|Contributors)\s*:\s*(\S.*?)\s*$", re.MULTILINE)
 _COMMONS = re.compile(r"Attribution((?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (\d\.\d)")
@@ -72,19 +72,19 @@ class Treebank:
 
     @property
     def license_files(self) -> dict[str, Path]:
-        """The files with the terms of the licence, by the names of their copies in the folder of a model."""
+        """The files with the terms of the license, by the names of their copies in the folder of a model."""
         paths = [path for pattern in LICENSES for path in sorted(self.folder.glob(pattern)) if path.is_file()]
         own = f".{self.name}" if self.is_one_of_several else ""
         return {f"{path.stem}{own}{path.suffix}": path for path in paths}
 
     @cached_property
     def facts(self) -> Mapping[str, str]:
-        """The `License` and `Contributors` that README states. The licence file gives `License` if README does not."""
+        """The `License` and `Contributors` that README states. The license file gives `License` if README does not."""
         texts = [read_text(path, "a README") for path in sorted(self.folder.glob("README*")) if path.is_file()]
         facts = {found[1]: found[2] for text in texts for found in _FACT.finditer(text)}
         if "License" not in facts and self.license_files:
             name, path = next(iter(self.license_files.items()))
-            facts["License"] = _commons(read_text(path, "a licence")) or f"see {name}"
+            facts["License"] = _commons(read_text(path, "a license")) or f"see {name}"
         return facts
 
     def about(self) -> dict[str, str]:
@@ -95,14 +95,14 @@ class Treebank:
         return {name: value for name, value in values.items() if value}
 
     def source(self) -> str:
-        """Return a paragraph for the card that names the treebank, its licence and its authors."""
+        """Return a paragraph for the card that names the treebank, its license and its authors."""
         sentences, words = self.size
         held_out = f" It has no dev data: every {HELD_OUT}th sentence was held out instead." if self.holds_out else ""
         files = " and ".join(f"`{name}`" for name in self.license_files)
-        licence = f"{self.facts.get('License', 'none stated')}{f', {files} beside this card' if files else ''}"
+        license = f"{self.facts.get('License', 'none stated')}{f', {files} beside this card' if files else ''}"
         authors = f" Contributors: {self.facts['Contributors']}." if "Contributors" in self.facts else ""
         size = f"{sentences:,} sentences, {words:,} words"
-        return f"Trained on the treebank {self.name} ({size}).{held_out} Licence of the treebank: {licence}.{authors}"
+        return f"Trained on the treebank {self.name} ({size}).{held_out} License of the treebank: {license}.{authors}"
 
 
 def of_folders(folders: Sequence[str]) -> list[Treebank]:
@@ -148,7 +148,7 @@ def _file_of(folder: Path, split: str) -> Path | None:
 
 
 def _commons(text: str) -> str | None:
-    """Return the short name of a licence of Creative Commons, None for other texts.
+    """Return the short name of a license of Creative Commons, None for other texts.
 
     >>> _commons("Creative Commons Attribution-ShareAlike 4.0 International")
     'CC BY-SA 4.0'

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge, with_numbers
 from transition_parser.text.frames import Frames
-from transition_parser.text.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_state import (
@@ -197,7 +197,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
 
     def read(self, forms: Sequence[str]) -> list[Word]:
         """Return the words with their lemmas."""
-        return [Word(form, lemma) for form, lemma in zip(forms, lemmatise(forms), strict=True)]
+        return [Word(form, lemma) for form, lemma in zip(forms, lemmatize(forms), strict=True)]
 
     def lemmas_named(self, words: Sequence[Word], place: int) -> set[str]:
         """Return the lemmas of the concepts that actions in `NAMED_BY_RULE` may make of the word at index `place`."""

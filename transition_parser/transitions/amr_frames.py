@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from transition_parser.text.frames import Evoked, Frames, two_of
-from transition_parser.text.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_state import Word, key
 from transition_parser.transitions.system import Action, Kind, joined
 
@@ -111,15 +111,15 @@ class FrameActions:
     def long_spans(self) -> frozenset[str]:
         """The keys of several words in `spans`."""
         forms = [word.split("_") for word in self.table.words if "_" in word]
-        return frozenset(map(" ".join, chain(forms, map(lemmatise, forms))))
+        return frozenset(map(" ".join, chain(forms, map(lemmatize, forms))))
 
     @cached_property
     def forms_of(self) -> dict[str, list[list[str]]]:
-        """The forms of the table's words, by the key (`amr_state.key`) of the lemmas that `lemmatise` gives them."""
+        """The forms of the table's words, by the key (`amr_state.key`) of the lemmas that `lemmatize` gives them."""
         forms_of: dict[str, list[list[str]]] = {}
         for word in self.table.words:
             forms = word.split("_")
-            forms_of.setdefault(" ".join(lemmatise(forms)), []).append(forms)
+            forms_of.setdefault(" ".join(lemmatize(forms)), []).append(forms)
         return forms_of
 
     def _actions(self, evoked: Evoked) -> frozenset[Action]:
@@ -145,7 +145,7 @@ def frame_actions(table: Frames) -> FrameActions:
 def _evoked_by(actions: FrameActions, span: tuple[Word, ...], particle: str | None) -> Evoked:
     """Return the lemmas of the frames that a span evokes, given the particle after it (`Frames.particle_of`)."""
     lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
-    known = forms if actions.table.knows(forms) and " ".join(lemmatise(forms)) == key(span) else ()
+    known = forms if actions.table.knows(forms) and " ".join(lemmatize(forms)) == key(span) else ()
     return _with_unknown(actions.table.evoked(lemmas, known, [particle] if particle else ()), span)
 
 

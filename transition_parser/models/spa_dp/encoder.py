@@ -103,7 +103,7 @@ class SequencePreservedAttention(nn.Module):
         n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22, with v and m as in eq. 23
         m = (1 − a) ⊗ m + a ⊗ n                     eq. 17
 
-    It reads from the boundary up to the target's neighbour (BoT, eq. 26), or in reverse order (ToB, eq. 25).
+    It reads from the boundary up to the target's neighbor (BoT, eq. 26), or in reverse order (ToB, eq. 25).
     """
 
     def __init__(self, dim: int, width: int, from_target: bool = False) -> None:

@@ -89,13 +89,13 @@ class Draft:
         """Return the nodes with a label."""
         return [node for node, known in enumerate(self.labels) if known == label]
 
-    def neighbours(self, node: int) -> set[int]:
+    def neighbors(self, node: int) -> set[int]:
         """Return the nodes at the other ends of the edges of a node."""
         return {source + target - node for source, _, target in self.edges if node in (source, target)}
 
     def around(self, node: int) -> dict[int, str]:
-        """Return the neighbours of a node with their concepts."""
-        return {other: self.labels[other] for other in self.neighbours(node)}
+        """Return the neighbors of a node with their concepts."""
+        return {other: self.labels[other] for other in self.neighbors(node)}
 
     def below(self, node: int) -> dict[str, int]:
         """Return the targets of the edges from a node by role."""

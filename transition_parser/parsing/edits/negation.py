@@ -6,7 +6,7 @@ import re
 
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.frames import packaged
-from transition_parser.text.lemmas import lemmatise
+from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_state import lemma_of
 
 # `in`, `im`, `il` and `ir` begin many words that they do not negate, such as `immediate`
@@ -74,7 +74,7 @@ def _unless(draft: Draft, place: int) -> None:
     if after and mains and draft.frames[min(after)] in (edge.source for edge in draft.edges if edge.role == "polarity"):
         condition = draft.frames[min(after)]
         main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
-        if not any(edge.role == "condition" for edge in draft.edges) and main not in draft.neighbours(condition):
+        if not any(edge.role == "condition" for edge in draft.edges) and main not in draft.neighbors(condition):
             draft.add_edge(main, "condition", condition)
 
 
@@ -112,7 +112,7 @@ _WORDS = {"unless": _unless, "unable": _unable, "nor": _nor}
 
 def _evoked_by(stem: str) -> list[str]:
     """Return the lemmas of the frames that a word evokes; none where it has another graph than its frame."""
-    evoked = packaged().evoked(lemmatise([stem]), [stem])
+    evoked = packaged().evoked(lemmatize([stem]), [stem])
     lemma = evoked.lemma or evoked.alias
     return [] if lemma is None or (_OTHER_GRAPHS.fullmatch(stem) and lemma != stem) else [lemma]
 
@@ -138,7 +138,7 @@ def _is_negated(stem: str, lemma: str) -> bool:
         return True
     if stem.endswith("ing") or lemma in _REVERSED:
         return False
-    is_verb = lemmatise([stem]) == [lemma]
+    is_verb = lemmatize([stem]) == [lemma]
     is_able = _OTHER_GRAPHS.fullmatch(stem) is not None  # `undetectable` is `possible-01 :polarity -`
     return is_able or (stem not in (lemma, f"{lemma}s") if is_verb else f"{stem}/n" in aliases)
 
@@ -146,4 +146,4 @@ def _is_negated(stem: str, lemma: str) -> bool:
 def _whole(prefix: str, stem: str, concept: str) -> str:
     """Return the concept of a word with a prefix that does not negate: `undock-01`, `unprofessional-01`."""
     is_form = stem.startswith(lemma_of(concept)) and stem.endswith(("ing", "ed"))
-    return prefix + (concept if is_form or lemmatise([stem]) == [lemma_of(concept)] else f"{stem}-01")
+    return prefix + (concept if is_form or lemmatize([stem]) == [lemma_of(concept)] else f"{stem}-01")

@@ -29,7 +29,7 @@ def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
     elif is_leaf:
         draft.labels[node] = draft.labels[unit]
     elif "unit" in below:
-        if draft.neighbours(node).isdisjoint(draft.neighbours(unit)):
+        if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
             draft.merge(node, unit)
     else:
         words = (draft.words[place] for place in draft.alignments[node])

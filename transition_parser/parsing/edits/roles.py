@@ -181,7 +181,7 @@ class _Labelled:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
-        near = self.draft.neighbours(node)
+        near = self.draft.neighbors(node)
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
             if score <= _SURE or f"ARG{role}" in used:
