@@ -20,7 +20,6 @@ a list to FILE, which --table prints as a table in Markdown.
 from __future__ import annotations
 
 import json
-import re
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -35,8 +34,6 @@ from transition_parser.base.files import replacing
 from transition_parser.base.model_files import write_json
 from transition_parser.graphs.conllu import Sentence, parse_conllu, raw_text, read_conllu
 from transition_parser.graphs.dependency_score import Comparison, conll18
-from transition_parser.storage.cards import card_text
-from transition_parser.storage.checkpoints import model_path
 from transition_parser.text.languages import LANGUAGES, identify, language_of
 
 ENOUGH_TRAINING = 8_000  # words of a treebank from which a model can learn its language
@@ -154,22 +151,12 @@ def rows(arguments: Any) -> Iterator[dict[str, Any]]:
             yield {**about, **found}
 
 
-def licenses(card: str) -> dict[str, str]:
-    """Return treebank → license from the rows of a card's table of treebanks.
-
-    >>> licenses("| `de` | UD_German-GSD | CC BY-SA 4.0 | 11,200 |")
-    {'UD_German-GSD': 'CC BY-SA 4.0'}
-    """
-    return dict(re.findall(r"^\| `\w+` \| (UD_\S+) \| ([^|]+?) \|", card, re.MULTILINE))
-
-
 def table(results: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the lines of a table: a row for each treebank, the scores of a model and, after a slash, of UDPipe 1."""
-    yield f"| language | treebank | license | training words | {' | '.join(SHOWN)} |"
-    yield f"|{'---|' * (4 + len(SHOWN))}"
+    yield f"| language | treebank | training words | {' | '.join(SHOWN)} |"
+    yield f"|{'---|' * (3 + len(SHOWN))}"
     ours = {one["treebank"]: one for one in results if one["model"] != UDPIPE}
     theirs = {one["treebank"]: one for one in results if one["model"] == UDPIPE}
-    known = licenses(card_text(model_path(next(iter(ours.values()))["model"])))
     for name, one in sorted(ours.items(), key=lambda pair: pair[1]["language"] or ""):
         language = f"{LANGUAGES.get(one['language'], '')} `{one['language']}`"
         cells = [
@@ -177,7 +164,7 @@ def table(results: list[dict[str, Any]]) -> Iterator[str]:
             for metric in SHOWN
         ]
         mark = " ¹" if one["split"] == "dev" else ""
-        about = f"{language} | {name}{mark} | {known.get(name, '')} | {one['training_words']:,}"
+        about = f"{language} | {name}{mark} | {one['training_words']:,}"
         yield f"| {about} | {' | '.join(cells)} |"
     tested = [name for name in ours if ours[name]["split"] == "test"] or [*ours]
     large = [name for name in tested if ours[name]["training_words"] >= ENOUGH_TRAINING]
@@ -188,7 +175,7 @@ def table(results: list[dict[str, Any]]) -> Iterator[str]:
     ):
         if names:
             means = [" / ".join(f"{_mean(side, names, metric):.1f}" for side in sides) for metric in SHOWN]
-            yield f"| {title} | | | | {' | '.join(means)} |"
+            yield f"| {title} | | | {' | '.join(means)} |"
 
 
 def _mean(results: dict[str, dict[str, Any]], names: list[str], metric: str) -> float:
