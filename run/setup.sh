@@ -78,7 +78,7 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
         exit 1
     fi
     imported "import sacrebleu, spacy_lookups_data, tokenizers, transition_parser.parsing.parser" ||
-        echo "setup: some packages can't be imported: what needs them will say so, the rest works" >&2
+        echo "setup: some packages can't be imported: commands that need them name them, the rest works" >&2
     echo "$wanted" >"$venv/.$what"
 fi
 PATH=$venv/bin:$PATH

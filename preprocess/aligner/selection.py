@@ -9,7 +9,7 @@ from transition_parser.preprocess.aligner.rules import Around, Candidate
 from transition_parser.preprocess.aligner.tables import (
     CONCEPT_WORDS,
     FIRST_MENTIONED,
-    NEIGHBOURS,
+    NEIGHBORS,
     SENTENCE_END,
     SHARING,
 )
@@ -180,14 +180,14 @@ def is_lexical(graph: AmrGraph, node: int) -> bool:
     """Return True for a concept that is likely to have a word of its own, because the tables do not list it."""
     label = graph.labels[node]
     keys = (label, without_sense(label), label.rpartition("-")[2])
-    return node not in graph.constants and not any(key in NEIGHBOURS or key in CONCEPT_WORDS for key in keys)
+    return node not in graph.constants and not any(key in NEIGHBORS or key in CONCEPT_WORDS for key in keys)
 
 
 def _from_neighbors(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
     """Return the tokens of the best neighbor, None if no neighbor fits."""
     label = around.graph.labels[node]
-    key = next((key for key in (label, around.lemma(node), label.rpartition("-")[2]) if key in NEIGHBOURS), None)
-    for direction, role in ((one[0], one[1:]) for one in (NEIGHBOURS[key].split() if key else [">name"])):
+    key = next((key for key in (label, around.lemma(node), label.rpartition("-")[2]) if key in NEIGHBORS), None)
+    for direction, role in ((one[0], one[1:]) for one in (NEIGHBORS[key].split() if key else [">name"])):
         edges = around.out[node]
         if direction == "<":  # first the sources written below the node, by an inverse role such as :ARG0-of
             edges = sorted(around.into[node], key=lambda edge: edge[1] < node)

@@ -21,7 +21,7 @@ def _read() -> dict[str, dict[str, str]]:
 
 _TABLES = _read()
 CONCEPT_WORDS, CONSTANT_WORDS, QUESTION_WORDS = (_TABLES[name] for name in ("concept", "constant", "question"))
-NEIGHBOURS, IRREGULAR_DERIVATIONS, DEMONYMS = (_TABLES[name] for name in ("neighbors", "derived", "demonym"))
+NEIGHBORS, IRREGULAR_DERIVATIONS, DEMONYMS = (_TABLES[name] for name in ("neighbors", "derived", "demonym"))
 
 # words that rarely express a node, for EM and for the choice of a token of last resort
 FUNCTION_WORDS = frozenset(

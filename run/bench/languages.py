@@ -6,7 +6,7 @@
 
 Each model parses test.conllu of each folder (or dev.conllu: with --split dev, and where there is no test.conllu): its
 raw text, which the model's own segmenter divides, or with --words its words, without their tags. With --own-domain a
-model of several treebanks is told which one the text is of: by the name of its folder, or by its language
+model of several treebanks gets the treebank of the text: the name of its folder, or its language
 (UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such as de.udpipe, are scored on the same raw text; a
 missing one is trained on train.conllu and dev.conllu, so it is no judge of dev.conllu.
 

@@ -65,7 +65,7 @@ def cli_reference() -> str:
     """Return the page with the help of each command."""
     from transition_parser.cli.main import build_parser
 
-    text = ["# Command line reference", "", "Made from the code: what `transition-parser COMMAND --help` says.", ""]
+    text = ["# Command line reference", "", "Made from the code: the output of `transition-parser COMMAND --help`.", ""]
     with mock.patch.dict(os.environ, COLUMNS=WIDTH):
         for parser in _parsers(build_parser()):
             text += [f"## {parser.prog}", "", "```text", parser.format_help().rstrip(), "```", ""]

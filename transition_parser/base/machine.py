@@ -1,4 +1,4 @@
-"""What the machine is, which products of matrices it computes fast, and work-arounds for torch and fairseq."""
+"""Facts about the machine, which products of matrices it computes fast, and work-arounds for torch and fairseq."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CPU_VARIABLE = "TRANSITION_PARSER_CPU"
-# how PyTorch, oneDNN and MKL are told to use no instructions that are newer than AVX2
+# settings by which PyTorch, oneDNN and MKL use no instructions newer than AVX2
 _AVX2_ALONE = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 

@@ -278,7 +278,7 @@ def columns_to_train(
 
 
 def _present(paths: Sequence[str], columns: Collection[str], formalism: Formalism) -> Collection[str]:
-    """Return those of `columns` that are not empty in the files. Print a note for each empty column."""
+    """Return the columns of `columns` that are not empty in the files. Print a note for each empty column."""
     there = present(chain.from_iterable(map(formalism.read_graphs, paths)), columns) if columns else []
     for name in columns:
         if name not in there:

@@ -4,7 +4,7 @@ Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task
 their characters, subtypes of relations are ignored). UPOS, lemmas, XPOS and universal features are scored if both files
 have them, on the words for which gold has them. If the files divide their text differently, the F1 of tokens, sentences
 and words is printed, too. --conll18 prints the table of the official script of the shared task instead, with all its 13
-scores. They count all words; a last line says of which columns gold has fewer.
+scores. They count all words; a last line names the columns that some words of gold lack.
 
 AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` (1.0.4) counts it but with a fixed seed, each of several
 equal triples matched only once, and strings compared whole (`"New York"`); the fine-grained scores of Damonte et al.

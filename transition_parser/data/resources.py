@@ -108,7 +108,7 @@ _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preproce
 
 @dataclass(frozen=True)
 class Resources:
-    """The two dictionaries, the word splitter, the transition system, and what else a data folder or model has."""
+    """The two dictionaries, the word splitter, the transition system, and all other files of a data folder or model."""
 
     source_dictionary: Vocabulary
     target_dictionary: Vocabulary

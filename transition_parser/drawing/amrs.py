@@ -22,7 +22,7 @@ def amr_drawings(entry: AmrEntry, confidences: Sequence[float] = ()) -> list[str
     Nodes are groups of the class `node`, in order, with the numbers of their words in `data-words`, from 0. Lines and
     roles of edges are groups of the class `edge`, with the number of the edge in `data-edge`.
 
-    confidences: of each node but those of `:wiki`
+    confidences: one for each node, except nodes of `:wiki`
     """
     graph = entry.amr
     words = entry.tokens or split_tokens(entry.metadata.get("snt", ""))

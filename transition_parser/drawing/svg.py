@@ -185,7 +185,7 @@ _GROUND = element("rect", class_="ground", width="100%", height="100%")
 def picture(width: float, height: float, label: str, *parts: str, middle: float | None = None) -> str:
     """Return a picture as a stand-alone `<svg>` element.
 
-    label: what screen readers say
+    label: the text for screen readers
     middle: the x at which a frame that is narrower than the picture begins
     """
     wide, high = math.ceil(width), math.ceil(height)

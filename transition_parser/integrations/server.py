@@ -322,7 +322,9 @@ _REFUSALS: dict[Any, Any] = {  # every error is answered with a JSON object with
         error.status_code, f"{request.method} {request.url.path}: {error.detail}"
     ),
     RequestValidationError: _of_form,
-    Exception: lambda _, error: refusal(500, f"the server failed ({type(error).__name__}); what it printed says more"),
+    Exception: lambda _, error: refusal(
+        500, f"the server failed ({type(error).__name__}); standard error has the details"
+    ),
 }
 
 

@@ -214,7 +214,7 @@ class Decoder(nn.Module):
         """
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return what the decoder sees of words, for display: name → (…, P), 0 for unseen; by default `States`."""
+        """Return the parser state that the decoder sees, for display: name → (…, P), 0 for unseen."""
         return {name: value for name, value in states.tensors().items() if name in FIELDS}
 
 

@@ -120,7 +120,7 @@ class ModelOptions:
         return 0
 
     def unread(self, files: Collection[str]) -> Collection[str]:
-        """Return those of the given files of a data folder that a model with these options does not read."""
+        """Return the given files of a data folder that a model with these options does not read."""
         return files
 
     def as_config(self) -> dict[str, Any]:

@@ -230,7 +230,7 @@ Tags = dict[str, Any]  # column → the value of each word of a sentence; of a s
 class TagHeads(nn.ModuleDict):
     """A linear layer for each column that is predicted and that the data has, after a hidden layer if `hidden` > 0.
 
-    dim: the width of what is read; hidden: the width of the hidden layer of each column
+    dim: the width of the input; hidden: the width of the hidden layer of each column
     """
 
     def __init__(self, dim: int, columns: Columns, weight: float, hidden: int = 0) -> None:

@@ -110,7 +110,7 @@ class Rows(NamedTuple):
 class TokenArrays(Generic[A]):
     """Properties of the V tokens of the action vocabulary: numpy arrays, or tensors on a device.
 
-    All are (V,) int64 if nothing else is said. Sets of roles and of sorts are bits, of `ActionTable.once` and
+    All are (V,) int64 unless stated otherwise. Sets of roles and of sorts are bits, of `ActionTable.once` and
     `SORT_BITS`. The values from `limited` on are for AMR.
     """
 

@@ -139,7 +139,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
         resources.store_table(temporary)
         write_config(temporary, name, options.as_config())
     if before and card.is_file():
-        warn(f"{card} is the card of the model that was here before: check what it says")
+        warn(f"{card} is the card of the model that was here before: check its statements")
 
 
 def _check_archive(path: Path) -> None:

@@ -46,7 +46,7 @@ _KEYS = {
 _ENDING = 3  # letters of a form by which a rule of its lemma is looked up, if it gives a known lemma
 _ENDINGS = (5, 4)  # the same, if no rule gives a known lemma
 _SAME = "k0+|0+"  # the rule of a form that is its own lemma
-_SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # what names of files say of splits
+_SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # splits in names of files
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ class Columns:
         self.of_domains, self.forms_of_domains = dict(of_domains), dict(forms_of_domains)
         self._by_domain: dict[str, Self] = {}
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
-        self._known: dict[str, _KnownLemmas] = {}  # tag → what `forms` says of it, made when first asked for
+        self._known: dict[str, _KnownLemmas] = {}  # tag → its part of `forms`, made when first needed
         self._tags: dict[str, list[str]] = {}  # form → its UPOS tags, made when first asked for
         # False for models of earlier versions, which left out forms with several sets of features
         self.lists_sets = any(" " in values for known in self._of_all(FEATS) for values in known.values())

@@ -40,19 +40,19 @@ _UNITS = {
 UNITS = {unit: f"{kind}-quantity" for kind, units in _UNITS.items() for unit in units.split()}
 
 
-class Said(NamedTuple):
-    """A value that some words say: `16:20` or `500000`."""
+class SpanValue(NamedTuple):
+    """A value that a span of words expresses: `16:20` or `500000`."""
 
     first: int
     end: int  # the word after the last one
     value: str
 
 
-def times_of_day(forms: Sequence[str]) -> Iterator[Said]:
+def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
     """Yield the times of day (*4:20 p.m.*, *half past six*, *at ten to nine*) in hours from 0 to 24 and minutes.
 
     >>> [*times_of_day("It is 4:20 p.m. , not half past six".split())]
-    [Said(first=2, end=4, value='16:20'), Said(first=6, end=9, value='6:30')]
+    [SpanValue(first=2, end=4, value='16:20'), SpanValue(first=6, end=9, value='6:30')]
     """
     text = _text(forms)
     for match in (match for pattern in _TIMES for match in pattern.finditer(text)):
@@ -64,30 +64,30 @@ def times_of_day(forms: Sequence[str]) -> Iterator[Said]:
         if given.get("side") == "to":
             hour, minute = hour - 1 or 12, 60 - minute
         if hour < 24 and minute < 60:
-            yield _said(match, f"{hour}:{minute:02}")
+            yield _span_value(match, f"{hour}:{minute:02}")
 
 
-def numbers_of_several_words(forms: Sequence[str]) -> Iterator[Said]:
+def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
     """Yield *half a million*, *a quarter of a million*, *two and a half* and *minus 12* in digits.
 
     >>> [*numbers_of_several_words("half a million people at minus 12 degrees".split())]
-    [Said(first=0, end=3, value='500000'), Said(first=5, end=7, value='-12')]
+    [SpanValue(first=0, end=3, value='500000'), SpanValue(first=5, end=7, value='-12')]
     """
     text = _text(forms)
     for pattern, factor in _NUMBERS:
         for match in pattern.finditer(text):
-            yield _said(match, _product(factor, match["scale"]))
+            yield _span_value(match, _product(factor, match["scale"]))
     for match in _AND_A_HALF.finditer(text):
-        yield _said(match, _product(f"{number_of([match['whole']])}.5", match["scale"]))
+        yield _span_value(match, _product(f"{number_of([match['whole']])}.5", match["scale"]))
     for match in _MINUS.finditer(text):
-        yield _said(match, f"-{match['whole'].replace(',', '')}")
+        yield _span_value(match, f"-{match['whole'].replace(',', '')}")
 
 
-def temperatures(forms: Sequence[str]) -> Iterator[tuple[Said, str]]:
+def temperatures(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:
     """Yield temperatures in degrees with their scales, `celsius` or `fahrenheit`."""
     for match in _DEGREES.finditer(_text(forms)):
         digits = re.sub("[^0-9.]", "", match["whole"])
-        yield _said(match, digits if match["whole"][0].isdigit() else f"-{digits}"), match["scale"]
+        yield _span_value(match, digits if match["whole"][0].isdigit() else f"-{digits}"), match["scale"]
 
 
 def _product(factor: str, scale: str | None) -> str:
@@ -99,6 +99,6 @@ def _text(forms: Sequence[str]) -> str:
     return " ".join(forms).lower()
 
 
-def _said(match: re.Match[str], value: str) -> Said:
+def _span_value(match: re.Match[str], value: str) -> SpanValue:
     first = match.string.count(" ", 0, match.start())
-    return Said(first, first + match[0].strip().count(" ") + 1, value)
+    return SpanValue(first, first + match[0].strip().count(" ") + 1, value)

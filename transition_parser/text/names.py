@@ -1,4 +1,4 @@
-"""Names in English sentences: what the words around them say, and those that everybody knows (`known_names.tsv`)."""
+"""Names in English sentences: the types that their context gives, and a table of famous names (`known_names.tsv`)."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def known_type(name: Sequence[str], label: str, before: str = "", said: str | No
     name: its words
     label: the type that search gave it, which stays if it is possible; but a person only inside a sentence
     before: the word before it in lower case, empty at the beginning of a sentence
-    said: the type that the words around it say
+    said: the type that its context gives
     """
     has_article = before == "the" or name[0] == "The"
     found = [one.kind for one in known(" ".join(name)) if has_article or one.title or one.kind == "person"]

@@ -95,7 +95,7 @@ class Structures:
     """The structures, in the order of their heads: actions come first, structures of trees last."""
 
     heads: dict[str, int]  # number of heads of each structure, 0 for one that is not seen
-    bound: int  # indicators further from 0 are not told apart
+    bound: int  # indicators further from 0 share an embedding
     relations: int  # number of relations, 0 (none) included
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transition_parser.graphs.amr import Edge, distances
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text.measures import UNITS, Said, numbers_of_several_words, temperatures
+from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures
 
 _OF_NUMBERS = frozenset(
     ("quant", "mod", "op1", "op2", "value", "time")
@@ -29,7 +29,7 @@ def mend_numbers(draft: Draft) -> None:
         _free_rate(draft, rate)
 
 
-def _count(draft: Draft, said: Said) -> None:
+def _count(draft: Draft, said: SpanValue) -> None:
     """Make a number the `:quant` of the noun after it, or of a quantity whose unit this noun is."""
     first, end, value = said
     after = {draft.place(node): node for node in range(len(draft.graph)) if node not in draft.constants | draft.removed}
