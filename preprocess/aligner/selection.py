@@ -20,7 +20,7 @@ _FAR = 12  # tokens; larger gaps count as this one
 _NEAR = 0.34  # in fractions of _FAR; `spend` gives a node an unused token up to this distance from its neighbors
 _LATE, _LATE_PRONOUN = 0.05, 0.35  # the loss of a candidate at the end of the sentence; early mentions are preferred
 # the loss if the token is taken by another node, by a neighbor in the graph, or by a node with the same label
-_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5
+_TAKEN, _TAKEN_BY_NEIGHBOR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5
 _LEAST = 0.22  # score; a node whose best candidate scores less is left to its neighbors
 _SWEEPS = 6
 
@@ -137,7 +137,7 @@ class SpanSelection:
                 if labels[other] == labels[node]:
                     worst = max(worst, _TAKEN_BY_TWIN)
                 elif labels[other] not in SHARING and labels[node] not in SHARING:
-                    worst = max(worst, _TAKEN_BY_NEIGHBOUR if other in self.around[node] else _TAKEN)
+                    worst = max(worst, _TAKEN_BY_NEIGHBOR if other in self.around[node] else _TAKEN)
         return worst
 
     def _hold(self, node: int, tokens: Span) -> None:
