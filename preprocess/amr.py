@@ -14,6 +14,7 @@ from transition_parser.graphs.amr import named
 from transition_parser.oracles.amr_check import Derived, derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.preprocess.banks import derived_alone, nothing_left, read_entries
+from transition_parser.preprocess.limits import breach, learned
 from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
 from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
@@ -22,7 +23,7 @@ from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_limits import SearchLimits, breach, learned
+from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import Lexicon, ParserConfig, wiki_keys
 

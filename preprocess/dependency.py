@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +15,7 @@ from typing import TypeVar
 from transition_parser.base.errors import input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
 from transition_parser.text.columns import (
@@ -28,10 +30,11 @@ from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.tree_system import once_in
 
 HELD_OUT = 10  # sentences whose number is a multiple of this are held out
 T = TypeVar("T")
+_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj", "csubj:pass"})  # of a predicate; `:outer` is of a clause in it
+_FEW = 20  # heads; what fewer of them have says little
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,21 @@ def hold_out(sentences: Sequence[T]) -> tuple[list[T], list[T]]:
     """Divide sentences: return all but every tenth, and every tenth."""
     kept = [sentence for number, sentence in enumerate(sentences, 1) if number % HELD_OUT]
     return kept, list(sentences[HELD_OUT - 1 :: HELD_OUT])
+
+
+def once_in(trees: Iterable[DependencyTree]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of relations of which no head has two in these trees: subjects, and single relations."""
+    heads, repeated = Counter[frozenset[str]](), set[frozenset[str]]()
+    for tree in trees:
+        counts = Counter[tuple[int, frozenset[str]]]()
+        for head, relation in zip(tree.heads, tree.relations, strict=True):
+            if head:
+                counts[head, frozenset({relation})] += 1
+                counts[head, _SUBJECTS] += relation in _SUBJECTS
+        heads.update(group for (_, group), count in counts.items() if count)
+        repeated.update(group for (_, group), count in counts.items() if count > 1)
+    once = [group for group, count in heads.items() if count >= _FEW and group not in repeated]
+    return tuple(sorted(tuple(sorted(group)) for group in once if not any(group < other for other in once)))
 
 
 def _write_split(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 from transition_parser.graphs.amr import LISTS, edge_of
+from transition_parser.preprocess.limits import Use
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
@@ -11,7 +12,6 @@ from transition_parser.transitions.amr_limits import (
     CONCEPT_SORTS,
     SearchLimits,
     Sort,
-    _Use,
     made_sort,
     role_given,
     sort_of,
@@ -50,7 +50,7 @@ def why_beyond(
 
     Without words COPY_WORD is not checked.
     """
-    use = _Use.from_actions(actions)
+    use = Use.from_actions(actions)
     swaps, nodes = limits.of_sentence(use.words)
     what = f"in a sentence of {use.words} words"
     for count, limit, name in ((use.swaps, swaps, f"SWAPs {what}"), (use.nodes, nodes, f"nodes {what}")):

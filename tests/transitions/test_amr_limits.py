@@ -10,6 +10,15 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.oracles.amr_check import derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
+from transition_parser.preprocess.limits import (
+    bearers_of,
+    borne_once,
+    borne_several,
+    keep_to_frames,
+    learned,
+    sentences_are_tops,
+    targets_of,
+)
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_frames import frame_actions
@@ -21,16 +30,9 @@ from transition_parser.transitions.amr_limits import (
     TOP,
     SearchLimits,
     Sort,
-    bearers_of,
-    borne_once,
-    borne_several,
-    keep_to_frames,
-    learned,
     made_sort,
     role_given,
-    sentences_are_tops,
     sort_of,
-    targets_of,
 )
 
 OF_SORTS = SearchLimits(9, 9, 9, {}, frozenset(), TARGETS, BEARERS, True)

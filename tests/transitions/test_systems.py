@@ -11,10 +11,11 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import oracle
+from transition_parser.preprocess.dependency import once_in
 from transition_parser.storage.names import PRETRAINED
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, make_system
 from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.tree_system import RootRelations, once_in
+from transition_parser.transitions.tree_system import RootRelations
 
 SHIFT, REDUCE, SWAP = Action(Kind.SHIFT), Action(Kind.REDUCE), Action(Kind.SWAP)
 

@@ -5,7 +5,6 @@ A system says its rules once, as a `Spec`, which the machine here interprets and
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -204,25 +203,6 @@ class RootRelations:
         if from_root:
             return relation in self.labels
         return relation not in self.labels or relation in self.shared
-
-
-_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj", "csubj:pass"})  # of a predicate; `:outer` is of a clause in it
-_FEW = 20  # heads; what fewer of them have says little
-
-
-def once_in(trees: Iterable[DependencyTree]) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of relations of which no head has two in these trees: subjects, and single relations."""
-    heads, repeated = Counter[frozenset[str]](), set[frozenset[str]]()
-    for tree in trees:
-        counts = Counter[tuple[int, frozenset[str]]]()
-        for head, relation in zip(tree.heads, tree.relations, strict=True):
-            if head:
-                counts[head, frozenset({relation})] += 1
-                counts[head, _SUBJECTS] += relation in _SUBJECTS
-        heads.update(group for (_, group), count in counts.items() if count)
-        repeated.update(group for (_, group), count in counts.items() if count > 1)
-    once = [group for group, count in heads.items() if count >= _FEW and group not in repeated]
-    return tuple(sorted(tuple(sorted(group)) for group in once if not any(group < other for other in once)))
 
 
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
