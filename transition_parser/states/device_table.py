@@ -16,7 +16,7 @@ from transition_parser.states.table import (
     UNBOUND,
     ActionClass,
     ActionTable,
-    Rows,
+    RaggedRows,
     TokenArrays,
 )
 from transition_parser.transitions.amr_limits import SearchLimits
@@ -30,7 +30,7 @@ _LISTED = (ActionClass.PRED, ActionClass.VALUE, ActionClass.ENTITY, ActionClass.
 class LexiconTable:
     """The tokens that the lexicon allows for each span, as tensors. No shape depends on the contents of a batch."""
 
-    def __init__(self, lexicon: Rows, members: Tensor, limited: Tensor) -> None:
+    def __init__(self, lexicon: RaggedRows, members: Tensor, limited: Tensor) -> None:
         """members: (C, V) float; 1 where a token belongs to a column. limited: (V,); see `TokenArrays`."""
         self.offsets, tokens = (torch.from_numpy(array).to(members.device) for array in lexicon)
         self.tokens = F.pad(tokens, (0, 1))  # the 0 at the end keeps the tensor from being empty

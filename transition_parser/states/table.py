@@ -91,14 +91,14 @@ _MOST_WORDS = 1 << 14  # whose features are kept: words come again and again
 _OTHERS = ("has_once", "prior_values", "span_rows", "row_sets")
 
 
-class Rows(NamedTuple):
+class RaggedRows(NamedTuple):
     """Rows of numbers of different lengths, one after another. `rows[i]` are the numbers of row i."""
 
     starts: np.ndarray  # (rows + 1,); the index in `numbers` at which each row starts
     numbers: np.ndarray
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+    def of(cls, rows: Iterable[Sequence[int]]) -> RaggedRows:
         rows = [*rows]
         starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return cls(starts, np.fromiter(chain.from_iterable(rows), np.int64, int(starts[-1])))
@@ -228,7 +228,7 @@ class ActionTable(TokenArrays[np.ndarray]):
 
     def _take(self, stored: Mapping[str, np.ndarray], spans: int) -> None:
         """Take the arrays as `arrays` returned them. Raises `InputError` for arrays that do not fit the vocabulary."""
-        names = {*ARRAYS, *_OTHERS, *(f"{name}.{part}" for name in _ROWS for part in Rows._fields)}
+        names = {*ARRAYS, *_OTHERS, *(f"{name}.{part}" for name in _ROWS for part in RaggedRows._fields)}
         if stored.keys() != names:
             raise InputError(f"has no {sorted(names ^ stored.keys())[0]}, or should not have it")
         kinds = {"prior_values": "f", "limited": "b", "has_once": "b"}
@@ -237,7 +237,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         ):
             raise InputError("has arrays of other types or dimensions than the program writes")
         arrays = {name: a if name in kinds else a.astype(np.int64) for name, a in stored.items()}
-        rows = {name: Rows(*(arrays[f"{name}.{part}"] for part in Rows._fields)) for name in _ROWS}
+        rows = {name: RaggedRows(*(arrays[f"{name}.{part}"] for part in RaggedRows._fields)) for name in _ROWS}
         tokens, row_count = len(self.tokens), len(rows["lexicon"].starts) - 1 - FIRST_ROW
         lengths = {**dict.fromkeys(_OF_TOKENS, tokens), "lacked": len(self._lemmas) + 1}
         lengths |= {"prior_values": len(rows["prior"].numbers)}
@@ -380,8 +380,8 @@ class ActionTable(TokenArrays[np.ndarray]):
     def _read_lexicon(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts) -> None:
         """Compute `lexicon`, `prior`, and where the rows of a span are."""
         none: list[list[int]] = [[]] * FIRST_ROW
-        self.lexicon: Rows | None = None
-        self.prior, self.prior_values, self.sets = Rows.of([]), np.zeros(0, np.float32), Rows.of([])
+        self.lexicon: RaggedRows | None = None
+        self.prior, self.prior_values, self.sets = RaggedRows.of([]), np.zeros(0, np.float32), RaggedRows.of([])
         self.span_rows = self.row_sets = np.zeros(0, np.int64)
         if lexicon is None:
             return
@@ -395,20 +395,20 @@ class ActionTable(TokenArrays[np.ndarray]):
             tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in self._frames.sets}
             sets = sorted(tokens_of.values())
             number = {tokens: i for i, tokens in enumerate(sets)}
-            self.sets = Rows.of(sets)
+            self.sets = RaggedRows.of(sets)
             possible = [[*range(len(sets))]]
             possible += (sorted({number[tokens_of[a]] for a in self._frames.sets_of(span)}) for span in spans)
             rows = [[*row, *sets[i]] for row, some in zip([[], *seen], possible, strict=True) for i in some]
             of_row = [span for span, some in zip(["", *spans], possible, strict=True) for _ in some]
-            self.span_rows, self.row_sets = Rows.of(possible)
+            self.span_rows, self.row_sets = RaggedRows.of(possible)
         rows = [sorted({*row}) for row in rows]
-        self.lexicon = Rows.of([*none, *rows])
+        self.lexicon = RaggedRows.of([*none, *rows])
         if counts:
             prior = []
             for span, row in zip(of_row, rows, strict=True):
                 counted = {ids[action]: count for action, count in counts.get(span, {}).items() if action in ids}
                 prior.append(lexical_prior({**dict.fromkeys(row, 0), **counted} if counted else {}))
-            self.prior = Rows.of([*none, *map(list, prior)])
+            self.prior = RaggedRows.of([*none, *map(list, prior)])
             self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
 
     def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
@@ -493,7 +493,7 @@ def _within(numbers: np.ndarray, end: int) -> bool:
     return not len(numbers) or (numbers.min() >= 0 and numbers.max() < end)
 
 
-def _is_ragged(rows: Rows, end: int) -> bool:
+def _is_ragged(rows: RaggedRows, end: int) -> bool:
     starts = rows.starts
     in_order = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(rows.numbers) and (np.diff(starts) >= 0).all()
     return bool(in_order) and _within(rows.numbers, end)

@@ -34,7 +34,7 @@ from transition_parser.transitions.system import Action, Kind, TransitionSystem
 ARCS_IN_A_ROW = 4
 
 
-class Condition(NamedTuple):
+class Precondition(NamedTuple):
     """A condition of an action in a configuration, and the reason why the action is illegal where it does not hold."""
 
     holds: Callable[[AmrState, Action], bool]
@@ -58,66 +58,66 @@ def _is_plain(state: AmrState) -> bool:
     return all(word.form_is_plain for word in state.span)
 
 
-_WORD_LEFT = Condition(lambda s, _: words_left(s), "no word is left in the buffer")
-_NODES_LEFT = Condition(lambda s, _: s.nodes_left > 0, "the sentence has as many nodes as it may")
-_NODE = (Condition(lambda s, _: s.position > 0, "there is no current span"), _NODES_LEFT)
+_WORD_LEFT = Precondition(lambda s, _: words_left(s), "no word is left in the buffer")
+_NODES_LEFT = Precondition(lambda s, _: s.nodes_left > 0, "the sentence has as many nodes as it may")
+_NODE = (Precondition(lambda s, _: s.position > 0, "there is no current span"), _NODES_LEFT)
 _COPY = (
     *_NODE,
-    Condition(lambda s, _: all(word.lemma_is_symbol for word in s.span), "the lemmas of the span are not a symbol"),
+    Precondition(lambda s, _: all(word.lemma_is_symbol for word in s.span), "the lemmas of the span are not a symbol"),
 )
 _CONSTANT = (
     *_NODE,
-    Condition(lambda s, _: has_concept(s) or (s.nodes_left > 1 and words_left(s)), "a concept must come first"),
+    Precondition(lambda s, _: has_concept(s) or (s.nodes_left > 1 and words_left(s)), "a concept must come first"),
 )
 _QUOTES = "a word of the span holds quotation marks or backslashes"
-_CONCEPT_ON_TOP = Condition(
+_CONCEPT_ON_TOP = Precondition(
     lambda s, _: len(s.stack) > 0 and not s.nodes[s.stack[-1]].constant, "the top of the stack is not a concept"
 )
-_SECOND_NODE = Condition(lambda s, _: len(s.stack) > 1, "there is no second node")
+_SECOND_NODE = Precondition(lambda s, _: len(s.stack) > 1, "there is no second node")
 _ARC = (
-    Condition(lambda _, action: action.label is not None, "an arc needs a role"),
+    Precondition(lambda _, action: action.label is not None, "an arc needs a role"),
     _SECOND_NODE,
-    Condition(
+    Precondition(
         lambda s, action: not s.nodes[s.stack[-1 if action.kind is Kind.LA else -2]].constant, "the head is a constant"
     ),
-    Condition(lambda s, _: s.arcs < ARCS_IN_A_ROW, f"that would be more than {ARCS_IN_A_ROW} arcs in a row"),
-    Condition(
+    Precondition(lambda s, _: s.arcs < ARCS_IN_A_ROW, f"that would be more than {ARCS_IN_A_ROW} arcs in a row"),
+    Precondition(
         lambda s, _: s.arcs_left > 0 or not _same_component(s, s.stack[-1:]), "the sentence has as many edges as it may"
     ),
 )
 # kind → the conditions of its actions, apart from the word that SHIFT names, the lexicon and the table of frames
-CONDITIONS: Mapping[Kind, Sequence[Condition]] = {
+CONDITIONS: Mapping[Kind, Sequence[Precondition]] = {
     Kind.SHIFT: (_WORD_LEFT,),
-    Kind.MERGE: (Condition(lambda s, _: not s.named, "the current span has a node, or there is none"), _WORD_LEFT),
+    Kind.MERGE: (Precondition(lambda s, _: not s.named, "the current span has a node, or there is none"), _WORD_LEFT),
     Kind.PRED: _NODE,
     Kind.FRAME: _NODE,
     Kind.COPY_LEMMA: _COPY,
     Kind.COPY_SENSE01: _COPY,
     Kind.VALUE: _CONSTANT,
-    Kind.COPY_WORD: (*_CONSTANT, Condition(lambda s, _: _is_plain(s), _QUOTES)),
+    Kind.COPY_WORD: (*_CONSTANT, Precondition(lambda s, _: _is_plain(s), _QUOTES)),
     Kind.ENTITY: (
         *_NODE,
-        Condition(lambda s, _: not s.named, "the current span has a node"),
-        Condition(lambda s, action: is_listed(action) or _is_plain(s), _QUOTES),
+        Precondition(lambda s, _: not s.named, "the current span has a node"),
+        Precondition(lambda s, action: is_listed(action) or _is_plain(s), _QUOTES),
     ),
     Kind.DEPENDENT: (_CONCEPT_ON_TOP, _NODES_LEFT),
     Kind.LA: _ARC,
     Kind.RA: _ARC,
     Kind.REDUCE: (
         _SECOND_NODE,
-        Condition(
+        Precondition(
             lambda s, _: _second(s).constant or words_left(s) or _stays_connected(s),
             "no word is left, and the second node would be lost",
         ),
-        Condition(
+        Precondition(
             lambda s, _: _second(s).constant or _same_component(s, (*s.stack[:-2], s.stack[-1], *s.aside)),
             "the second node is not connected to another node on the stack",
         ),
     ),
     Kind.SWAP: (
         _SECOND_NODE,
-        Condition(lambda s, _: s.swaps_left > 0, "the sentence has as many SWAPs as it may"),
-        Condition(
+        Precondition(lambda s, _: s.swaps_left > 0, "the sentence has as many SWAPs as it may"),
+        Precondition(
             lambda s, _: (
                 words_left(s)
                 or _second(s).constant
@@ -126,16 +126,16 @@ CONDITIONS: Mapping[Kind, Sequence[Condition]] = {
             ),
             "no word is left, and the constant has no other head",
         ),
-        Condition(
+        Precondition(
             lambda s, _: words_left(s) or _second(s).constant or s.nodes[s.stack[-1]].constant or _stays_connected(s),
             "no word is left, and the two nodes are not connected",
         ),
     ),
-    Kind.ROOT: (Condition(lambda s, _: s.top is None, "the graph has a top"), _CONCEPT_ON_TOP),
+    Kind.ROOT: (Precondition(lambda s, _: s.top is None, "the graph has a top"), _CONCEPT_ON_TOP),
     Kind.CLOSE: (
-        Condition(lambda s, _: not words_left(s), "words are left in the buffer"),
-        Condition(lambda s, _: s.top is not None, "no top was chosen"),
-        Condition(lambda s, _: is_connected(s), "the graph is not connected"),
+        Precondition(lambda s, _: not words_left(s), "words are left in the buffer"),
+        Precondition(lambda s, _: s.top is not None, "no top was chosen"),
+        Precondition(lambda s, _: is_connected(s), "the graph is not connected"),
     ),
 }
 
