@@ -22,7 +22,6 @@ from transition_parser.kernels.loader import (
     POINTER,
     SIZE,
     optional,
-    raise_problem,
     require,
     supports,
 )
@@ -93,12 +92,11 @@ def unroll_amrs(
     context = torch.empty(batch, steps, 2, dtype=torch.long)
     found = [torch.empty(batch, steps, words, dtype=torch.int16) for _ in range(2)] if ranks else [None, None]
     found.append(torch.empty(batch, steps, 2, dtype=torch.int16) if frames else None)
-    problem = loader.library().unroll_amrs(
+    loader.library().unroll_amrs(
         ctypes.byref(as_c), steps, memory.data_ptr(), require("rows", rows, torch.long, len(features), _NUMBERS),
         require("actions", actions, torch.long, len(features), steps), columns.data_ptr(), context.data_ptr(),
         *(None if part is None else part.data_ptr() for part in found),
     )  # fmt: skip
-    raise_problem(problem)
     stack, buffer, of_frames = found
     return columns, context, stack, buffer, of_frames
 
@@ -269,9 +267,8 @@ def search_amrs(
     network = _Network(actions, sinusoids, stack, attended, (sentences, words))
     as_c = _Table(table, features, words, span, actions.functions is not None)
     found = FoundDerivations.empty(sentences, beam, most)
-    problem = loader.library().search_amrs(
+    loader.library().search_amrs(
         ctypes.byref(network), ctypes.byref(as_c), torch.get_num_threads(), sentences, beam, most,
         require("rows", rows, torch.long, sentences, _NUMBERS), *(part.data_ptr() for part in found),
     )  # fmt: skip
-    raise_problem(problem)
     return found

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transition_parser.kernels import loader
 from transition_parser.kernels.int8 import FloatWeights, WeightsAsC
-from transition_parser.kernels.loader import BLOCK, HALF, SIZE, raise_problem, require, supports
+from transition_parser.kernels.loader import BLOCK, HALF, SIZE, require, supports
 
 KINDS = ("lstm", "to target", "to boundary")  # of recurrent layers, in the order of the enum in C
 _FOUR = 4  # the number of inputs must be a multiple of it, as products of integers multiply so many at once
@@ -32,12 +32,11 @@ def self_attention(
         raise ValueError(f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {BLOCK}")
     strides = [_row_stride(name, x, query) for name, x in (("query", query), ("keys", keys), ("values", values))]
     output = query.new_zeros(query.shape)
-    problem = loader.library().self_attention(
+    loader.library().self_attention(
         HALF[query.dtype], torch.get_num_threads(), len(query), len(first), longest, heads, d, *strides,
         require("first", first, torch.int32, len(first)), require("lengths", lengths, torch.int32, len(first)),
         query.data_ptr(), keys.data_ptr(), values.data_ptr(), output.data_ptr(),
     )  # fmt: skip
-    raise_problem(problem)
     return output
 
 
@@ -81,12 +80,11 @@ class RecurrentLayer:
         words, lengths = x.float().contiguous(), lengths.int()
         first = longest * torch.arange(batch, dtype=torch.int32)
         output = words.new_zeros(batch, longest, 2 * self.width)
-        problem = loader.library().recurrent_layer(
+        loader.library().recurrent_layer(
             torch.get_num_threads(), self.kind, batch * longest, batch, longest, self.width, first.data_ptr(),
             require("lengths", lengths, torch.int32, batch), ctypes.byref(self._as_c),
             require("x", words, torch.float, batch, longest, self.inputs), output.data_ptr(),
         )  # fmt: skip
-        raise_problem(problem)
         return output.to(x.dtype)
 
 
@@ -103,13 +101,12 @@ def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases:
     if len(sizes) != windows or min(sizes) < 1 or filters % _FILTERS:
         raise ValueError(f"there must be a size for each of {windows} windows, of a multiple of {_FILTERS} filters")
     output = biases.new_empty(words, windows * filters)
-    problem = loader.library().letter_maxima(
+    loader.library().letter_maxima(
         torch.get_num_threads(), words, most, symbols, windows, filters, (SIZE * windows)(*sizes),
         require("letters", letters, torch.long, words, most),
         require("tables", tables, torch.float, sum(sizes), symbols, filters),
         require("biases", biases, torch.float, windows, filters), output.data_ptr(),
     )  # fmt: skip
-    raise_problem(problem)
     return output
 
 

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.loader import BLOCK, FLOAT, HALF, POINTER, SIZE, raise_problem, require
+from transition_parser.kernels.loader import BLOCK, FLOAT, HALF, POINTER, SIZE, require
 
 LARGEST, ZERO = 127, 128  # the largest absolute weight; a zero in a row
 TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
@@ -99,11 +99,10 @@ class Int8Product:
             raise ValueError(f"x must be float or bfloat16; it is {x.dtype}")
         x = x.contiguous()
         output = x.new_empty(len(x), self.outputs)
-        problem = loader.library().int8_linear(
+        loader.library().int8_linear(
             HALF[x.dtype], torch.get_num_threads(), ACTIVATIONS.index(activation), len(x), self.inputs,
             ctypes.byref(self.as_c), require("x", x, x.dtype, len(x), self.inputs), output.data_ptr(),
         )  # fmt: skip
-        raise_problem(problem)
         return output
 
 
@@ -164,9 +163,8 @@ def int8_layers(
         require("asking", asking, torch.long, len(asking)), require("x", x, torch.float, len(x), stack.dim),
         output.data_ptr(),
     )  # fmt: skip
-    problem = loader.library().int8_layers(
+    loader.library().int8_layers(
         torch.get_num_threads(), len(x), len(first), longest, len(asking), stack.dim, stack.heads, stack.inner,
         stack.layers, stack.products, stack.norms, stack.epsilons, *addresses,
     )  # fmt: skip
-    raise_problem(problem)
     return output

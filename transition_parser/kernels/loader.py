@@ -26,7 +26,7 @@ _LANES_OF_AVX2 = 8  # how many floats a vector of AVX2 has
 BLOCK = 32  # how many numbers C reads at once; the size of a head must be a multiple of it
 HALF = {torch.float: 0, torch.bfloat16: 1}  # the value of the argument `half` in C
 
-# ctypes types of results and arguments; PROBLEM is a result: NULL, or a message about wrong arguments
+# ctypes types of results and arguments; PROBLEM is a result: NULL, or a message that is raised
 INT, SIZE, FLOAT, POINTER, PROBLEM = c_int, c_int64, c_float, c_void_p, c_char_p
 _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "lanes": (INT, ()),
@@ -67,6 +67,8 @@ def library() -> Any:
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(found, name)
             function.restype, function.argtypes = result, arguments
+            if result is PROBLEM:
+                function.errcheck = _raise_problem
         sources = sorted(PATH.parent.glob("*.[ch]"))  # none in a package that a wheel installed
         checksum = zlib.crc32(b"".join(path.read_bytes() for path in sources))
         if sources and checksum != c_uint.in_dll(found, "checksum").value:
@@ -107,7 +109,7 @@ def optional(name: str, tensor: Tensor | None, dtype: torch.dtype, *shape: int) 
     return None if tensor is None else require(name, tensor, dtype, *shape)
 
 
-def raise_problem(problem: bytes | None) -> None:
+def _raise_problem(problem: bytes | None, _function: object, _arguments: object) -> None:
     """Raise `MemoryError`, `NotFiniteError` or `ValueError` for the message of a C function; do nothing for None."""
     if problem is not None:
         said = problem.decode()

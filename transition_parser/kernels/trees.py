@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.loader import BLOCK, HALF, optional, raise_problem, require, supports
+from transition_parser.kernels.loader import BLOCK, HALF, optional, require, supports
 
 _SITUATIONS, _EFFECT = 256, 8  # the numbers of situations (`situation_of` in tree_machine.h) and of fields of an effect
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # `StepKind` of tree_oracle.h
@@ -69,7 +69,7 @@ def search_trees(
     columns = len(machine.effects)
     found = FoundDerivations.empty(count, beam, most)
     plain_bias, token_bias, order = bias.float(), output.bias.float(), torch.tensor(ranks)
-    problem = loader.library().search_trees(
+    loader.library().search_trees(
         HALF[dtype], torch.get_num_threads(), count, positions, places, width, tokens, columns, beam,
         machine.swaps_per_word, most, require("words", words, torch.float, count, positions, places, width),
         require("bias", plain_bias, torch.float, width), require("weight", output.weight, dtype, tokens, width),
@@ -78,7 +78,6 @@ def search_trees(
         require("effects", machine.effects, torch.long, columns, _EFFECT),
         require("legal", machine.legal, torch.bool, _SITUATIONS, columns), *(part.data_ptr() for part in found),
     )  # fmt: skip
-    raise_problem(problem)
     return found
 
 
@@ -94,13 +93,12 @@ def replay_derivation(
     steps, tokens, columns = len(token), len(column), len(effects)
     built, room = torch.empty(2, words + 1, dtype=torch.long), torch.empty(2, words + 2, dtype=torch.long)
     sums = torch.empty(words + 1, dtype=torch.double)
-    problem = loader.library().replay_derivation(
+    loader.library().replay_derivation(
         steps, words, tokens, columns, require("token", token, torch.long, steps),
         require("log_prob", log_prob, torch.double, steps), require("column", column, torch.long, tokens),
         require("relation", relation, torch.long, tokens), require("effects", effects, torch.long, columns, _EFFECT),
         require("attach", attach, torch.long, _SITUATIONS), room.data_ptr(), built.data_ptr(), sums.data_ptr(),
     )  # fmt: skip
-    raise_problem(problem)
     heads, relations = built.tolist()
     return heads[:-1], relations[:-1], sums.tolist()[:-1]
 
@@ -111,11 +109,10 @@ def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
     most = words * (words + 1)
     room, steps = torch.empty(_TREE_ROOMS, words + 1, dtype=torch.long), torch.empty(2, most, dtype=torch.long)
     count = torch.empty(1, dtype=torch.long)
-    problem = loader.library().derive_tree(
+    loader.library().derive_tree(
         words, require("heads", heads, torch.long, words), room.data_ptr(), most, steps[0].data_ptr(),
         steps[1].data_ptr(), count.data_ptr(),
     )  # fmt: skip
-    raise_problem(problem)
     kind, word = steps[:, : int(count)]
     return kind, word
 
@@ -148,12 +145,11 @@ def lost_arcs(
     def grid(name: str, tensor: Tensor | None) -> int | None:
         return optional(name, tensor, torch.long, rows, width)
 
-    problem = loader.library().lost_arcs(
+    loader.library().lost_arcs(
         rows, width, _LOSSES.index(loss), actions,
         require("effects", effects, torch.long, actions, _EFFECT), require("root", root, torch.long, rows),
         grid("stack", stack), require("depth", depth, torch.long, rows), grid("buffer", buffer),
         require("buffer_size", buffer_size, torch.long, rows), grid("arcs", arcs),
         require("words", words, torch.long, rows, _WORDS), grid("heads", heads), grid("rank", rank), lost.data_ptr(),
     )  # fmt: skip
-    raise_problem(problem)
     return lost
