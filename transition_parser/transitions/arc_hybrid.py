@@ -59,21 +59,37 @@ class ArcHybrid(TreeSystem):
         return 2 * n
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        heads, last_child = gold.heads, gold.last_child
+        """Yield the actions of a lazy oracle; projective trees need no SWAP.
+
+        A swap waits while the front of the buffer still has to become the left dependent of a word of its own
+        projective component, because this takes the front out of the way.
+        """
+        heads, rank, missing = gold.heads, gold.rank, gold.children.copy()
         stack: list[int] = []
-        for front in range(gold.root + 1):
-            while stack:
+        buffer = list(range(gold.root, -1, -1))
+        while len(buffer) > 1 or stack:
+            front = buffer[-1]
+            if stack:
                 top = stack[-1]
-                if heads[top] == front:
+                if heads[top] == front and not missing[top]:
                     yield gold.left[top]
-                elif len(stack) > 1 and heads[top] == stack[-2] and last_child[top] < front:
+                    stack.pop()
+                    missing[front] -= 1
+                    continue
+                if len(stack) > 1 and heads[top] == stack[-2] and not missing[top]:
                     yield gold.right[top]
-                else:
-                    break
-                stack.pop()
-            if front < gold.root:
-                stack.append(front)
-                yield gold.shift[front]
+                    stack.pop()
+                    missing[stack[-1]] -= 1
+                    continue
+                if rank[top] > rank[front] and not (
+                    heads[front] > front and gold.component[heads[front]] == gold.component[front]
+                ):
+                    yield _SWAP
+                    stack.pop()
+                    buffer.insert(-1, top)
+                    continue
+            stack.append(buffer.pop())
+            yield gold.shift[front]
 
     def lost_arcs(self, c: Items) -> int:
         """Count lost arcs word by word, as if the root were below the stack, where heads may be, too."""
@@ -92,36 +108,3 @@ class ArcHybridSwap(ArcHybrid):
 
     def max_actions(self, n: int) -> int:
         return 2 * n + n * (n - 1)  # two words are swapped at most once
-
-    def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of a lazy oracle.
-
-        A swap waits while the front of the buffer still has to become the left dependent of a word of its own
-        projective component, because this takes the front out of the way.
-        """
-        heads, missing = gold.heads, gold.children.copy()
-        rank, component = gold.rank, gold.component
-        stack: list[int] = []
-        buffer = list(range(gold.root, -1, -1))
-        while len(buffer) > 1 or stack:
-            front = buffer[-1]
-            if stack:
-                top = stack[-1]
-                if heads[top] == front and not missing[top]:
-                    yield gold.left[top]
-                    stack.pop()
-                    missing[front] -= 1
-                    continue
-                if len(stack) > 1 and heads[top] == stack[-2] and not missing[top]:
-                    yield gold.right[top]
-                    stack.pop()
-                    missing[stack[-1]] -= 1
-                    continue
-                leaves = heads[front] > front and component[heads[front]] == component[front]
-                if rank[top] > rank[front] and not leaves:
-                    yield _SWAP
-                    stack.pop()
-                    buffer.insert(-1, top)
-                    continue
-            stack.append(buffer.pop())
-            yield gold.shift[front]

@@ -61,21 +61,37 @@ class ArcStandard(TreeSystem):
         return 2 * n + 1
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        heads, last_child = gold.heads, gold.last_child
+        """Yield the actions of a lazy oracle; projective trees need no SWAP.
+
+        A swap waits while the top of the stack and the front of the buffer belong to one projective component, in which
+        they still have to be joined.
+
+        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
+        """
+        heads, rank, missing = gold.heads, gold.rank, gold.children.copy()
         stack: list[int] = []
-        for word in range(gold.root + 1):
-            stack.append(word)
-            yield gold.shift[word]
-            while len(stack) > 1:
-                second, top = stack[-2], stack[-1]
-                if heads[second] == top:
+        buffer = list(range(gold.root, -1, -1))
+        while buffer or len(stack) > 1:
+            if len(stack) > 1:
+                second, top = stack[-2:]
+                if heads[second] == top and not missing[second]:
                     yield gold.left[second]
                     del stack[-2]
-                elif heads[top] == second and last_child[top] <= word:
+                    missing[top] -= 1
+                    continue
+                if heads[top] == second and not missing[top]:
                     yield gold.right[top]
                     stack.pop()
-                else:
-                    break
+                    missing[second] -= 1
+                    continue
+                if rank[second] > rank[top] and gold.component[top] != gold.component[buffer[-1]]:
+                    yield _SWAP
+                    del stack[-2]
+                    buffer.append(second)
+                    continue
+            word = buffer.pop()
+            stack.append(word)
+            yield gold.shift[word]
 
     def lost_arcs(self, c: Items) -> int:
         """Count the arcs of words whose heads were popped, and the arcs that the best continuation gives up.
@@ -117,40 +133,6 @@ class ArcStandardSwap(ArcStandard):
 
     def max_actions(self, n: int) -> int:
         return 2 * n + 1 + n * (n - 1)  # two words are swapped at most once
-
-    def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of a lazy oracle.
-
-        A swap waits while the top of the stack and the front of the buffer belong to one projective component, in which
-        they still have to be joined.
-
-        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
-        """
-        heads, missing = gold.heads, gold.children.copy()
-        rank, component = gold.rank, gold.component
-        stack: list[int] = []
-        buffer = list(range(gold.root, -1, -1))
-        while buffer or len(stack) > 1:
-            if len(stack) > 1:
-                second, top = stack[-2:]
-                if heads[second] == top and not missing[second]:
-                    yield gold.left[second]
-                    del stack[-2]
-                    missing[top] -= 1
-                    continue
-                if heads[top] == second and not missing[top]:
-                    yield gold.right[top]
-                    stack.pop()
-                    missing[second] -= 1
-                    continue
-                if rank[second] > rank[top] and component[top] != component[buffer[-1]]:
-                    yield _SWAP
-                    del stack[-2]
-                    buffer.append(second)
-                    continue
-            word = buffer.pop()
-            stack.append(word)
-            yield gold.shift[word]
 
 
 def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, int], root: int) -> int:
