@@ -17,7 +17,7 @@ from transition_parser.transitions.amr_limits import family
 from transition_parser.transitions.amr_state import (
     JOINED,
     ON_STACK,
-    Word,
+    AmrWord,
     copied_concept,
     copied_value,
     entity_strings,
@@ -48,7 +48,7 @@ class Derivation:
 
 
 def amr_oracle(
-    system: AmrSystem, words: Sequence[Word], graph: AmrGraph, alignments: Sequence[Sequence[int]]
+    system: AmrSystem, words: Sequence[AmrWord], graph: AmrGraph, alignments: Sequence[Sequence[int]]
 ) -> Derivation:
     """Return the derivation that builds `graph`.
 
@@ -60,7 +60,7 @@ def amr_oracle(
 
     >>> from transition_parser.transitions import make_system
     >>> graph = AmrGraph(("sleep-01", "she"), frozenset(), (Edge(0, "ARG0", 1),))
-    >>> words = [Word("She", "she"), Word("sleeps", "sleep")]
+    >>> words = [AmrWord("She", "she"), AmrWord("sleeps", "sleep")]
     >>> done = amr_oracle(make_system("amr"), words, graph, [[1], [0]])
     >>> [str(action) for action in done.actions]
     ['SHIFT', 'COPY_LEMMA', 'SHIFT', 'COPY_SENSE01', 'ROOT', 'LA(ARG0)', 'REDUCE', 'CLOSE']
@@ -115,7 +115,7 @@ class _Entity:
 class _Plan:
     """The spans that words are merged into, and the nodes that each span makes, in order."""
 
-    def __init__(self, words: Sequence[Word], graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
+    def __init__(self, words: Sequence[AmrWord], graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> None:
         self.words, self.graph = words, graph
         self.alignments = [sorted(tokens) for tokens in alignments]
         self.degree = [0] * len(graph)
@@ -239,7 +239,7 @@ class _Plan:
 class _Writer:
     """A simulation of the machine, which records the actions of the derivation."""
 
-    def __init__(self, system: AmrSystem, words: Sequence[Word], graph: AmrGraph, plan: _Plan) -> None:
+    def __init__(self, system: AmrSystem, words: Sequence[AmrWord], graph: AmrGraph, plan: _Plan) -> None:
         self.system, self.words, self.graph, self.plan = system, words, graph, plan
         self.actions: list[Action] = []
         self.spans: list[Span] = []

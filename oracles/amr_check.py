@@ -18,7 +18,7 @@ from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_state import Word
+from transition_parser.transitions.amr_state import AmrWord
 
 _CHUNK = 16
 
@@ -27,7 +27,7 @@ class Derived(NamedTuple):
     """An aligned entry, its words and its derivation, or the reason why there is none."""
 
     entry: AmrEntry
-    words: Sequence[Word] = ()
+    words: Sequence[AmrWord] = ()
     derivation: Derivation | None = None
     error: InputError | None = None
     seconds: float = 0.0  # the time that the oracle took

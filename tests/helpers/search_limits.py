@@ -16,7 +16,7 @@ from transition_parser.transitions.amr_limits import (
     role_given,
     sort_of,
 )
-from transition_parser.transitions.amr_state import ON_STACK, AmrState, Word, lemma_of, with_action
+from transition_parser.transitions.amr_state import ON_STACK, AmrState, AmrWord, lemma_of, with_action
 
 # What training banks of six open corpora teach
 TARGETS: Mapping[str, frozenset[Sort]] = {
@@ -39,12 +39,15 @@ BEARERS: Mapping[str, frozenset[Sort]] = {
     "op": frozenset({Sort.CONCEPT, Sort.NAME}),
     "snt": frozenset({Sort.SENTENCES}),
 }
-_ANY_WORD = Word("", "")
+_ANY_WORD = AmrWord("", "")
 _CLOSE = Action(Kind.CLOSE)
 
 
 def why_beyond(
-    limits: SearchLimits, actions: Sequence[Action], words: Sequence[Word] | None = None, last_arc: Action | None = None
+    limits: SearchLimits,
+    actions: Sequence[Action],
+    words: Sequence[AmrWord] | None = None,
+    last_arc: Action | None = None,
 ) -> str | None:
     """Return the first limit that the derivation exceeds, in words; None where search can find the derivation.
 
@@ -122,7 +125,7 @@ def last_arc(table: ActionTable) -> Action | None:
     return min(free, key=lambda arc: arc.label in LISTS, default=None)
 
 
-def node_sorts(words: Sequence[Word], actions: Sequence[Action]) -> list[Sort | None]:
+def node_sorts(words: Sequence[AmrWord], actions: Sequence[Action]) -> list[Sort | None]:
     """Return the sort of each node that a derivation makes; None for copies of merged words."""
     state, sorts = AmrState.initial(words), []
     for action in actions:
@@ -170,7 +173,7 @@ def _of_new_nodes(first: list[frozenset[str]], state: AmrState, before: int) -> 
 
 
 def _why_forbidden(
-    limits: SearchLimits, words: Sequence[Word], actions: Sequence[Action], last_arc: Action | None
+    limits: SearchLimits, words: Sequence[AmrWord], actions: Sequence[Action], last_arc: Action | None
 ) -> str | None:
     state, sorts = AmrState.initial(words), []
     for action in actions:

@@ -9,7 +9,7 @@ from transition_parser.graphs.amr import Edge, is_number
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_state import Word, copied_value, entity_strings, key
+from transition_parser.transitions.amr_state import AmrWord, copied_value, entity_strings, key
 
 
 def replay(words: list[str], actions: str, lexicon=None, frames=None):
@@ -126,7 +126,7 @@ def test_the_lexicon_limits_what_names_a_span():
 def test_each_word_of_a_number_is_one_or_may_be_part_of_one(forms):
     """The batched machine knows of several words only that."""
     if is_number(copied_value(forms)):
-        assert all(word.is_number or word.is_part_of_number for word in (Word(form, form) for form in forms))
+        assert all(word.is_number or word.is_part_of_number for word in (AmrWord(form, form) for form in forms))
 
 
 def test_copies():

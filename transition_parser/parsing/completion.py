@@ -9,7 +9,7 @@ from transition_parser.graphs.amr import AmrGraph, Edge, distances, edge_of, quo
 from transition_parser.parsing.edits.draft import Draft, Edited
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions.amr_limits import ONCE
-from transition_parser.transitions.amr_state import Word
+from transition_parser.transitions.amr_state import AmrWord
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
 
@@ -41,7 +41,7 @@ class EdgeFact(NamedTuple):
 class SentenceFacts:
     """The facts about one sentence, as search and completion read them."""
 
-    def __init__(self, given: Given, words: Sequence[Word]) -> None:
+    def __init__(self, given: Given, words: Sequence[AmrWord]) -> None:
         self.given, self.words = given, words
         self.nodes: list[NodeFact] = []
         for fact in given.made:

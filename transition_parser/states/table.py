@@ -20,7 +20,7 @@ from transition_parser.transitions import Action, Kind, RootRelations, Transitio
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
 from transition_parser.transitions.amr_limits import TOP, Sort, made_sort, role_given
-from transition_parser.transitions.amr_state import NAMED_BY_RULE, Word, is_limited, is_listed, key
+from transition_parser.transitions.amr_state import NAMED_BY_RULE, AmrWord, is_limited, is_listed, key
 from transition_parser.transitions.config import Counts
 
 A = TypeVar("A")
@@ -59,7 +59,7 @@ KIND_OF_CLASS = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LE
 SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame
 FIRST_SPAN = EVOKED + len(ROUTES)
 NO_WORD = -1  # the shift id where the root is in front: the SHIFT of the root has no label
-# The values of the feature `PLAIN`. NOT_PLAIN: COPY_WORD cannot copy the word (`Word.form_is_plain`). TEXT: the word
+# The values of the feature `PLAIN`. NOT_PLAIN: COPY_WORD cannot copy the word (`AmrWord.form_is_plain`). TEXT: the word
 # cannot be in a number. NUMBER: the word alone is a number. PART: the word may form a number with other words.
 NOT_PLAIN, TEXT, NUMBER, PART = range(4)
 # The first rows of the lexicon. UNBOUND: the lexicon does not limit the tokens. UNSEEN: the span is not in the lexicon.
@@ -167,7 +167,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         self.end = self.tokens.index(end)
         self.shift_words = sorted(system.shift_words)
         self._taken: dict[int, Action] = {}  # the actions that `action` has returned
-        self._of_words: dict[tuple[Word, str | None], list[int]] = {}  # what `_of_word` has returned
+        self._of_words: dict[tuple[AmrWord, str | None], list[int]] = {}  # what `_of_word` has returned
         lexicon = getattr(system, "lexicon", None)
         if lexicon is None and self._frames is not None:
             raise ValueError("a system with frames needs a lexicon")
@@ -350,7 +350,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         columns.append([0] * len(columns[0]))
         return columns
 
-    def _of_word(self, system: AmrSystem, word: Word, following: Sequence[Word]) -> list[int]:
+    def _of_word(self, system: AmrSystem, word: AmrWord, following: Sequence[AmrWord]) -> list[int]:
         """Return the features of a word from LEMMA to its own lexicon row. Only a particle that follows matters."""
         lemmas_after = (other.lemma for other in following)
         particle = None if self._frames is None else self._frames.table.particle_of(word.lemma, lemmas_after)
@@ -362,7 +362,9 @@ class ActionTable(TokenArrays[np.ndarray]):
             if self._frames is not None and self._lemmas:
                 lemmas = self._frames.lemmas([word], following)
                 evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
-            found = [*_symbol_and_plain(word), several, *evoked, self._row_of(span, 0, 1)]
+            plain = NUMBER if word.is_number else PART if word.is_part_of_number else TEXT
+            plain = plain if word.form_is_plain else NOT_PLAIN
+            found = [int(word.lemma_is_symbol), plain, several, *evoked, self._row_of(span, 0, 1)]
             if len(self._of_words) < _MOST_WORDS:
                 self._of_words[word, particle] = found
         return found
@@ -411,7 +413,7 @@ class ActionTable(TokenArrays[np.ndarray]):
             self.prior = RaggedRows.of([*none, *map(list, prior)])
             self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
 
-    def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
+    def _row_of(self, words: Sequence[AmrWord], start: int, end: int) -> int:
         """Return the row of the lexicon for the span of the words from `start` up to `end`."""
         span = words[start:end]
         seen = key(span)
@@ -516,12 +518,6 @@ def _lacks(action: str, system: TransitionSystem) -> InputError:
         f"the action vocabulary has no {action} for {system.name}: make it with `transition-parser preprocess` and "
         "`fairseq-preprocess --task transition_parsing` from one corpus"
     )
-
-
-def _symbol_and_plain(word: Word) -> tuple[int, int]:
-    """Return the features `LEMMA` and `PLAIN` of a word, see `ActionTable.features`."""
-    plain = NUMBER if word.is_number else PART if word.is_part_of_number else TEXT
-    return int(word.lemma_is_symbol), plain if word.form_is_plain else NOT_PLAIN
 
 
 def _columns_of_arcs(roots: RootRelations, relations: Sequence[str]) -> dict[Action, ActionClass]:

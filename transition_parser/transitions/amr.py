@@ -17,8 +17,8 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimit
 from transition_parser.transitions.amr_state import (
     NAMING,
     AmrState,
+    AmrWord,
     Node,
-    Word,
     has_concept,
     is_connected,
     is_listed,
@@ -140,7 +140,7 @@ CONDITIONS: Mapping[Kind, Sequence[Precondition]] = {
 }
 
 
-class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
+class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
     """The transition system that builds AMR graphs. `CONDITIONS` says when its actions are legal.
 
     The newest node is the top of the stack. The *second node* is the node below the top. The *current span* is the word
@@ -195,16 +195,16 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         if frames is not None:
             self.kinds = tuple(Kind.FRAME if kind is Kind.COPY_SENSE01 else kind for kind in type(self).kinds)
 
-    def read(self, forms: Sequence[str]) -> list[Word]:
+    def read(self, forms: Sequence[str]) -> list[AmrWord]:
         """Return the words with their lemmas."""
-        return [Word(form, lemma) for form, lemma in zip(forms, lemmatize(forms), strict=True)]
+        return [AmrWord(form, lemma) for form, lemma in zip(forms, lemmatize(forms), strict=True)]
 
-    def lemmas_named(self, words: Sequence[Word], place: int) -> set[str]:
+    def lemmas_named(self, words: Sequence[AmrWord], place: int) -> set[str]:
         """Return the lemmas of the concepts that actions in `NAMED_BY_RULE` may make of the word at index `place`."""
         evoked = () if self.frames is None else self.frames.evoked(words[place : place + 1], words[place + 1 :])
         return {words[place].lemma, *(lemma for lemma in evoked if lemma is not None)}
 
-    def initial(self, sentence: Sequence[Word]) -> AmrState:
+    def initial(self, sentence: Sequence[AmrWord]) -> AmrState:
         if not sentence:
             raise ValueError("a sentence needs at least one word")
         return AmrState.initial(sentence)

@@ -9,7 +9,7 @@ from itertools import chain
 
 from transition_parser.text.frames import Evoked, Frames, two_of
 from transition_parser.text.lemmas import lemmatize
-from transition_parser.transitions.amr_state import Word, key
+from transition_parser.transitions.amr_state import AmrWord, key
 from transition_parser.transitions.system import Action, Kind, joined
 
 FIRST_SENSE = "01"
@@ -51,21 +51,21 @@ class FrameActions:
         """The actions that name a frame of some span."""
         return frozenset(self.all)
 
-    def evoked(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
+    def evoked(self, span: Sequence[AmrWord], following: Sequence[AmrWord]) -> Evoked:
         """Return the lemmas of the frames that a span evokes."""
         particle = self.table.particle_of(span[0].lemma, (word.lemma for word in following)) if len(span) == 1 else None
         return _evoked_by(self, tuple(span), particle)
 
-    def of_span(self, span: Sequence[Word], following: Sequence[Word]) -> frozenset[Action]:
+    def of_span(self, span: Sequence[AmrWord], following: Sequence[AmrWord]) -> frozenset[Action]:
         """Return the actions that name the frames of a span."""
         return self._actions(self.evoked(span, following))
 
-    def concept(self, action: Action, span: Sequence[Word], following: Sequence[Word]) -> str:
+    def concept(self, action: Action, span: Sequence[AmrWord], following: Sequence[AmrWord]) -> str:
         """Return the concept that an action makes of a span."""
         sense, route = parts_of(action)
         return f"{getattr(self.lemmas(span, following), route)}-{sense}"
 
-    def lemmas(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
+    def lemmas(self, span: Sequence[AmrWord], following: Sequence[AmrWord]) -> Evoked:
         """Return the lemma that FRAME gives by each route; where nothing is evoked, the span's own, or `thing`."""
         symbols = all(word.lemma_is_symbol for word in span)
         otherwise = "-".join(word.lemma for word in span) if symbols else _DEFAULT
@@ -78,7 +78,7 @@ class FrameActions:
             return frozenset()
         return NUMBERED.difference(f"ARG{number}" for number in self.table.roles(*match.groups()))
 
-    def naming(self, concept: str, span: Sequence[Word], following: Sequence[Word]) -> Action | None:
+    def naming(self, concept: str, span: Sequence[AmrWord], following: Sequence[AmrWord]) -> Action | None:
         """Return the FRAME action that makes `concept` of a span, or None. The first route that fits is used."""
         match = _CONCEPT.fullmatch(concept)
         if match:
@@ -91,7 +91,7 @@ class FrameActions:
     def sets_of(self, lemmas: str) -> set[frozenset[Action]]:
         """Return the sets of FRAME actions that spans with these lemmas can have, for all forms and following words."""
         read = lemmas.split(" ")
-        words = [Word("", lemma) for lemma in read]
+        words = [AmrWord("", lemma) for lemma in read]
         following: list[list[str]] = [[]]
         if len(read) == 1:
             following += ([particle] for particle in self.table.particles.get(read[0], ()))
@@ -142,14 +142,14 @@ def frame_actions(table: Frames) -> FrameActions:
 
 
 @lru_cache(maxsize=1 << 14)  # words come again and again
-def _evoked_by(actions: FrameActions, span: tuple[Word, ...], particle: str | None) -> Evoked:
+def _evoked_by(actions: FrameActions, span: tuple[AmrWord, ...], particle: str | None) -> Evoked:
     """Return the lemmas of the frames that a span evokes, given the particle after it (`Frames.particle_of`)."""
     lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
     known = forms if actions.table.knows(forms) and " ".join(lemmatize(forms)) == key(span) else ()
     return _with_unknown(actions.table.evoked(lemmas, known, [particle] if particle else ()), span)
 
 
-def _with_unknown(evoked: Evoked, span: Sequence[Word]) -> Evoked:
+def _with_unknown(evoked: Evoked, span: Sequence[AmrWord]) -> Evoked:
     """Return `evoked`, or the span's own lemma where the span is a single word that the table does not know."""
     (word, *others) = span
     if evoked != Evoked() or others or not (word.lemma[:1].isalpha() and word.lemma_is_symbol):

@@ -28,7 +28,7 @@ _SIGNS = frozenset("+-.,@")  # the characters besides digits in the words of a n
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 
 
-class Word(NamedTuple):
+class AmrWord(NamedTuple):
     """A word of the sentence and its lemma."""
 
     form: str
@@ -60,7 +60,7 @@ def lemma_of(concept: str) -> str:
     return _SENSE.sub("", concept)
 
 
-def key(span: Sequence[Word]) -> str:
+def key(span: Sequence[AmrWord]) -> str:
     """Return the key of a span in the lexicon: its lemmas, joined by spaces."""
     return " ".join([word.lemma for word in span])
 
@@ -115,7 +115,7 @@ class Node(NamedTuple):
 class AmrState(NamedTuple):
     """A configuration. Words and nodes are numbered from 0."""
 
-    words: tuple[Word, ...]
+    words: tuple[AmrWord, ...]
     position: int  # the number of the next word in the buffer
     first: int  # the number of the first word of the current span, which ends before `position`
     named: bool  # True where the current span has a node, and before the first SHIFT
@@ -132,12 +132,12 @@ class AmrState(NamedTuple):
     nodes_left: int
 
     @classmethod
-    def initial(cls, words: Sequence[Word]) -> AmrState:
+    def initial(cls, words: Sequence[AmrWord]) -> AmrState:
         """Return the configuration before the first action."""
         return cls(tuple(words), 0, 0, True, (), (), (), (), (), None, False, 0, *limits_of(len(words)))
 
     @property
-    def span(self) -> tuple[Word, ...]:
+    def span(self) -> tuple[AmrWord, ...]:
         """The words of the current span."""
         return self.words[self.first : self.position]
 

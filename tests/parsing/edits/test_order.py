@@ -16,7 +16,7 @@ from transition_parser.parsing import edits
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.order import EDITS
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_state import Word
+from transition_parser.transitions.amr_state import AmrWord
 
 LABELS = ("me", "and", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year")
 CONSTANTS = ("40", "2025", '"3:16"', '"a@b.c"', '"x"')
@@ -42,7 +42,7 @@ def odd_graphs(draw):
     return AmrGraph(tuple(labels), frozenset(constants), tuple(edges), top)
 
 
-def edited(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> AmrGraph:
+def edited(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[AmrWord]) -> AmrGraph:
     """The graph after all edits, each of which says where nodes and edges come from."""
     for edit in EDITS:
         draft = Draft(graph, alignments, words)

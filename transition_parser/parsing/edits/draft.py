@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from transition_parser.graphs.amr import AmrGraph, Edge, distances
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import SearchLimits, Sort, sort_of
-from transition_parser.transitions.amr_state import Word, is_constant, lemma_of
+from transition_parser.transitions.amr_state import AmrWord, is_constant, lemma_of
 
 if TYPE_CHECKING:
     from transition_parser.modules.semantic_roles import Readings
@@ -46,7 +46,7 @@ class Draft:
         self,
         graph: AmrGraph,
         alignments: Sequence[tuple[int, ...]] = (),
-        words: Sequence[Word] = (),
+        words: Sequence[AmrWord] = (),
         readings: Readings | None = None,
         known: Container[str] = (),
         limits: SearchLimits | None = None,

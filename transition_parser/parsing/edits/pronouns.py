@@ -8,7 +8,7 @@ from transition_parser.graphs.amr import AmrGraph, named, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.lists import SEPARATORS
 from transition_parser.parsing.edits.subjects import BETWEEN
-from transition_parser.transitions.amr_state import Word
+from transition_parser.transitions.amr_state import AmrWord
 
 SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
     form: forms.split()[0]
@@ -62,7 +62,7 @@ def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
 
 
 def with_mentions(
-    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]
+    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[AmrWord]
 ) -> list[tuple[int, ...]]:
     """Return the alignments; a pronoun's only node also gets all words that mention it and have no node of their own.
 

@@ -24,7 +24,7 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
-from transition_parser.transitions.amr_state import Word, lemma_of
+from transition_parser.transitions.amr_state import AmrWord, lemma_of
 
 # Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
 _SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
@@ -40,7 +40,7 @@ _MOST = 4  # arguments of a frame whose roles are compared in all orders
 class Candidates:
     """The frames of a graph, and the words that may be their arguments: those of nodes, and pronouns without a node."""
 
-    def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> None:
+    def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[AmrWord]) -> None:
         self.frames: dict[int, int] = {}  # node → its word
         self.others: list[tuple[int, int]] = []  # node, -1 for none; its word
         for node, places in enumerate(alignments):
