@@ -15,7 +15,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from transition_parser.base.errors import InputError, errors_at, input_error
-from transition_parser.modules.contract import LARGEST, Calibration, Scaling, log_odds
+from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
 

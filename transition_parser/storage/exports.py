@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, write_json
 from transition_parser.data.resources import Resources
-from transition_parser.modules.contract import Calibration
+from transition_parser.modules.calibration import Calibration
 from transition_parser.storage.names import CONFIG
 
 WEIGHTS = "model.safetensors"
