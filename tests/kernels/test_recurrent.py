@@ -15,7 +15,7 @@ from tests.conftest import threads
 from tests.kernels.test_int8 import PROCESSORS, instructions
 from transition_parser.kernels import encoders, int8, loader
 from transition_parser.kernels.encoders import RecurrentLayer
-from transition_parser.models.spa_dp.encoder import SequencePreservedAttention
+from transition_parser.models.spa_dp import SequencePreservedAttention
 from transition_parser.modules.encoder import lstm_in_steps
 from transition_parser.modules.packing import quantise
 

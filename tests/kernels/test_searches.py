@@ -16,7 +16,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import amrs, loader
 from transition_parser.kernels.int8 import has_int8
-from transition_parser.models.stack_transformer import decoder
+from transition_parser.models import stack_transformer as decoder
 from transition_parser.modules import packing
 from transition_parser.parsing.search import search
 from transition_parser.states.amr_machine import Nodes, Rows

@@ -80,7 +80,7 @@ def test_copied_layers_compute_what_transformers_does(encoder):
                 ours = Transformer(source.sizes, layers, source.positions, 3, 0.0, graph)
                 source.give_to(ours)
                 relations = torch.randint(len(RELATIONS), (2, 5, 5)) if graph else None
-                found = ours(words, position, torch.zeros_like(position), Visible(there, None, relations))
+                found = ours(words, position, torch.zeros_like(position), Visible(there, position, relations))
                 assert (found - wanted[layers])[there].abs().max() < CLOSE
 
 
@@ -149,12 +149,14 @@ def test_attention_is_that_of_the_paper(some):
         nn.init.normal_(table)
     x, relations = torch.randn(3, 5, 8).double(), torch.randint(len(RELATIONS), (3, 5, 5))
     there = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, True, False, True]])
-    visible = Visible(there, torch.tensor([[3, 0], [2, 2], [4, 1]]) if some else None, relations)
+    visible = Visible(
+        there, torch.tensor([[3, 0], [2, 2], [4, 1]]) if some else torch.arange(5).expand(3, -1), relations
+    )
     layout = CellLayout.of_all(visible)
-    asks = x if not some else x.flatten(0, 1)[layout.asking].unflatten(0, (3, 2))
+    asks = x.flatten(0, 1)[layout.asking].unflatten(0, (3, -1))
     found = layer._attention(layer.query(asks), layer.key_value(x), layout.last[0])
     for n in range(3):
-        for place, i in enumerate(visible.wanted[n].tolist() if some else range(5)):
+        for place, i in enumerate(visible.wanted[n].tolist()):
             for head in range(2):
                 part = slice(4 * head, 4 * head + 4)
                 query = layer.query(x[n, i])[part]
@@ -432,8 +434,9 @@ def test_each_reading_knows_the_best_heads_of_the_one_before(of_any_shape):
         x = torch.cat([slots.slots[:, :wide] + decoder.labels(labels), slots.slots[:, wide:]], 1)
         segment = torch.zeros_like(slots.position)
         transformer = model.plain.encoder.transformer
-        found = transformer(x, slots.position, segment, Visible(slots.there, None, relations))
-        assert (found[:, :wide] - after)[slots.mask].abs().max() < CLOSE
+        every = torch.arange(wide).expand(len(x), -1)
+        found = transformer(x, slots.position, segment, Visible(slots.there, every, relations))
+        assert (found - after)[slots.mask].abs().max() < CLOSE
 
 
 def test_all_readings_are_trained_and_no_gradient_goes_through_a_graph(of_any_shape):

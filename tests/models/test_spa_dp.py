@@ -12,9 +12,15 @@ import torch
 from tests.helpers.small_models import make_model, task_and_batch, task_of
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.models import spa_dp
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder
-from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
+from transition_parser.models.spa_dp import (
+    BilinearHeads,
+    PairScores,
+    RelationScores,
+    SequencePreservedAttention,
+    VanillaAttention,
+)
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, other_words
 from transition_parser.parsing.parses import graph_of
@@ -55,7 +61,7 @@ def gated_pass(attention: SequencePreservedAttention, side: int, sequence: list[
 @pytest.mark.parametrize("together", [1, 2, 5])
 def test_rescans_are_the_passes_of_the_paper(sentences, from_target, together, monkeypatch):
     """together: so many targets leave them at once."""
-    monkeypatch.setattr(encoder, "_leaving_together", lambda _: together)
+    monkeypatch.setattr(spa_dp, "_leaving_together", lambda _: together)
     words, mask = sentences
     attention = SequencePreservedAttention(5, 3, from_target).double()
     torch.nn.init.normal_(attention.project.bias)

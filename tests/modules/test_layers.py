@@ -12,9 +12,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.conftest import without_kernels
 from transition_parser.modules import layers
-from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import (
     WIDTHS,
+    Content,
+    attend,
     gather_rows,
     in_rows,
     runs,

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.once_relations import OnceRelations
+from transition_parser.modules.best_tree import OnceRelations
 
 NAMES = ["", "nsubj", "csubj", "obj", "obl", "advmod"]
 GROUPS = [["csubj", "nsubj"], ["obj"], ["unknown"]]

@@ -7,7 +7,7 @@ import pytest
 
 from transition_parser.base.errors import InputError
 from transition_parser.models.registry import ARCHITECTURES, architecture_of, on_registration, register
-from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
+from transition_parser.models.stack_transformer import StackTransformerOptions
 
 
 def parsed(*flags: str) -> argparse.Namespace:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
+from transition_parser.models.stack_transformer import StackTransformerOptions
 from transition_parser.modules.tagging import check_tagged, tag_heads
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.modules.words import WordInputs

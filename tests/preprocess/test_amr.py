@@ -11,8 +11,8 @@ from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
-from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
+from transition_parser.states.states import DeviceTable
 from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, normalise

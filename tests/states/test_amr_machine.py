@@ -26,10 +26,9 @@ from tests.helpers.search_limits import (
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.models.stack_transformer.attention import StateHeads
-from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.states import FRAMES as FRAMES_ON_TOP
-from transition_parser.states.states import RANKS
+from transition_parser.states.states import RANKS, DeviceTable
 from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, LEMMA, UNSEEN, ActionTable
 from transition_parser.text.frames import role_functions
 from transition_parser.transitions import Action, Kind, make_system

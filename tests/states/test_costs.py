@@ -17,8 +17,8 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles import oracle
 from transition_parser.states.costs import ILLEGAL, Costs
-from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine
+from transition_parser.states.states import DeviceTable
 from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
 

@@ -14,10 +14,9 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import loader, trees
 from transition_parser.oracles import oracle
-from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine, max_search_actions, replay, replay_by_states
 from transition_parser.states.machine import make_machine as make_search_machine
-from transition_parser.states.states import FIELDS, STEPS_SINCE
+from transition_parser.states.states import FIELDS, STEPS_SINCE, DeviceTable
 from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_system
 

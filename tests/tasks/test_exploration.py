@@ -27,9 +27,8 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
 from transition_parser.oracles.static import oracle
 from transition_parser.states.costs import CorrectActions, GoldTrees
-from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
-from transition_parser.states.states import FIELDS
+from transition_parser.states.states import FIELDS, DeviceTable
 from transition_parser.states.table import ActionTable
 from transition_parser.tasks import exploration
 from transition_parser.tasks.exploration import ExplorationPolicy, explore

@@ -15,7 +15,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
+from transition_parser.models.stack_transformer import StackTransformerOptions
 from transition_parser.modules import words
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import ColumnInput

@@ -15,9 +15,8 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.states.costs import GoldTrees
-from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
-from transition_parser.states.states import TREE
+from transition_parser.states.states import TREE, DeviceTable
 from transition_parser.states.table import ActionClass
 from transition_parser.text.columns import UNKNOWN, Annotations
 

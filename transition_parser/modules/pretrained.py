@@ -385,10 +385,16 @@ class PretrainedWords(OptionalInput):
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """Return the vectors of words, (words, width), one for each of `words` = B · P positions; 0 without pieces."""
+        if not len(pieces.piece):
+            return next(self.network.parameters()).new_zeros(words, self.width)
         if isinstance(self.network, Bert) and pieces.ids.device.type == "cpu" and self.network.reads_rows():
-            return self._vectors_by_row(self.network, pieces, words)
-        states, piece = self._states(pieces)
-        return _pooled(states, piece, pieces.word, words)
+            states, piece = self._states_in_rows(self.network, pieces)
+        else:
+            states, piece = self._states(pieces)
+        first = torch.searchsorted(pieces.word, torch.arange(words, device=piece.device))
+        # `index_add` would take twice as long; normalised, a sum is the same as a mean
+        sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
+        return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
         """Return the hidden states of the layers, (N, hidden size), and the row in them of each piece, (K,)."""
@@ -409,31 +415,26 @@ class PretrainedWords(OptionalInput):
         window = pieces.piece.div(longest, rounding_mode="floor")
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
-    def _vectors_by_row(self, network: Bert, pieces: PieceIds, words: int) -> Tensor:
-        """Return the result of `vectors`, by an encoder that reads windows without padding."""
-        longest, ids, lengths = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
-        positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
-        most, like = network.config.max_position_embeddings, next(network.parameters())
-        few_shapes = like.dtype is torch.bfloat16 or torch.is_autocast_enabled("cpu")
-        windows_of_rows = in_rows(lengths, most)
-        last = torch.searchsorted(pieces.piece, torch.tensor([row.stop * longest for row in windows_of_rows])).tolist()
-        found = []
-        read, piece, word = 0, 0, 0  # where the row begins: among all pieces, among the pieces of words, among words
-        for row, stop in zip(windows_of_rows, last, strict=True):
-            ends = torch.tensor([0, *itertools.accumulate(lengths[row.start : row.stop])], dtype=torch.int32)
+    def _states_in_rows(self, network: Bert, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
+        """Return the result of `_states`, by an encoder that reads windows without padding."""
+        ids, lengths = pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
+        positions = torch.arange(pieces.ids.size(1)).expand_as(pieces.mask)[pieces.mask]
+        most, dtype = network.config.max_position_embeddings, next(network.parameters()).dtype
+        few_shapes = dtype is torch.bfloat16 or torch.is_autocast_enabled("cpu")
+        found, read = [], 0
+        for row in in_rows(lengths, most):
+            of_row = lengths[row.start : row.stop]
+            ends = torch.tensor([0, *itertools.accumulate(of_row)], dtype=torch.int32)
             count = int(ends[-1])
-            # In bf16 the first row of each length is slow to read (see `linear.padded_size`). So all rows but the last
+            # In bf16 the first row of each length is slow to read (see `layers.padded_size`). So all rows but the last
             # are padded to the same length.
-            padding = most - count if few_shapes and row.stop < len(lengths) else 0
-            tokens, places = (F.pad(x[read : read + count], (0, padding)) for x in (ids, positions))
-            states = network.read_row(tokens, places, ends, max(lengths[row.start : row.stop]))
-            next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
-            window, column = pieces.piece[piece:stop] // longest - row.start, pieces.piece[piece:stop] % longest
-            of_word = pieces.word[piece:stop] - word
-            layers = [states[layer] for layer in self.layers]
-            found.append(_pooled(layers, ends[window] + column, of_word, next_word - word))
-            read, piece, word = read + count, stop, next_word
-        return torch.cat(found) if found else like.new_zeros(words, self.width)
+            missing = most - count if few_shapes and row.stop < len(lengths) else 0
+            tokens, places = (F.pad(x[read : read + count], (0, missing)) for x in (ids, positions))
+            states = network.read_row(tokens, places, ends, max(of_row))
+            found.append([states[layer][:count] for layer in self.layers])
+            read += count
+        place = pieces.mask.flatten().cumsum(0) - 1  # of each piece among those that are not padding
+        return [torch.cat(parts) for parts in zip(*found, strict=True)], place[pieces.piece]
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         shape, dtype = x.shape[:2], x.dtype
@@ -443,14 +444,6 @@ class PretrainedWords(OptionalInput):
             with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
                 vectors = self.vectors(PieceIds(**inputs), shape.numel()).to(dtype).unflatten(0, shape)
         return self.project(vectors)
-
-
-def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -> Tensor:
-    """Return the vectors of words from the hidden states of each layer: rows `piece`, which belong to `word`."""
-    first = torch.searchsorted(word, torch.arange(words, device=word.device))
-    # `index_add` would take twice as long; normalised, a sum is the same as a mean
-    sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
-    return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
 
 def _learned(network: Any, training: str) -> set[str]:

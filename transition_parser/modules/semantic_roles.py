@@ -106,7 +106,10 @@ class RoleLabeller:
             width = sum(shapes["distance"][1:2])
             if shapes != cls.shapes(len(frames), inputs, width):
                 raise ValueError(f"its tensors have the shapes {shapes}")
-            if odd := next((name for name, value in weights.items() if not _are_numbers(value)), None):
+            if odd := next(
+                (name for name, value in weights.items() if not (value.is_floating_point() and value.isfinite().all())),
+                None,
+            ):
                 raise ValueError(f"{odd} holds other values than finite floating-point numbers")
             return cls(frames, {name: value.float() for name, value in weights.items()})
         except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
@@ -184,10 +187,6 @@ class RoleLabeller:
         """Return the vectors mapped by a matrix of the weights, whose last column is the bias."""
         weight = self.weights[name]
         return F.linear(vectors, weight[:, :-1], weight[:, -1])
-
-
-def _are_numbers(values: Tensor) -> bool:
-    return values.is_floating_point() and bool(values.isfinite().all())
 
 
 def may_be_imperative(word: str) -> bool:

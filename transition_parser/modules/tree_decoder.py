@@ -15,10 +15,9 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
 from transition_parser.kernels import trees as tree_kernels
 from transition_parser.kernels.trees import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
-from transition_parser.modules.best_tree import best_tree
+from transition_parser.modules.best_tree import OnceRelations, best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.once_relations import OnceRelations
 from transition_parser.modules.tagging import preferred
 from transition_parser.oracles.static import oracle
 from transition_parser.states.states import TREE, States

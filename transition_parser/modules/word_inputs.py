@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -250,8 +250,7 @@ class CharacterInput(OptionalInput):
         else:
             self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
         self.project_from(len(windows) * width or 2 * width)
-        self._tables: tuple[list[int], Tensor, Tensor] | None = None  # see `_looked_up`
-        self._made_of: list[tuple[int, int]] = []  # the weights of `_tables`
+        self._tables: tuple[list[int], Tensor, Tensor] | None = None  # see `use_kernels`
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return `bytes` (W, L), plus 1, 0 at padding, of different words, and `word` (B, P), their indices."""
@@ -263,18 +262,12 @@ class CharacterInput(OptionalInput):
         return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        letters, found = inputs["bytes"], None
-        filters = self._convolutions[0].out_channels
-        if not torch.is_grad_enabled() and encoders.supports_letters(self.embed.weight, filters):
-            found = self._looked_up(letters)
-        elif in_few_shapes(letters):
-            letters = padded(letters)
-        return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
-
-    def train(self, mode: bool = True) -> Self:
-        """Set the mode, and drop the tables of `_looked_up`, which does not notice all changes that optimisers make."""
-        self._made_of = []
-        return super().train(mode)
+        letters = inputs["bytes"]
+        if self._tables is not None and not torch.is_grad_enabled():
+            found = encoders.letter_maxima(letters, *self._tables).to(self.embed.weight.dtype)
+        else:
+            found = self._convolved(padded(letters) if in_few_shapes(letters) else letters)
+        return F.embedding(inputs["word"], self.project(found))
 
     def _convolved(self, letters: Tensor) -> Tensor:
         """Return the largest value of each filter for each word, (W, windows · filters), from letters (W, L)."""
@@ -283,23 +276,18 @@ class CharacterInput(OptionalInput):
         found = found * (letters > 0)[:, None].to(found.dtype)  # 0 at padding, so that it is never the maximum
         return found.amax(2)
 
-    def _looked_up(self, letters: Tensor) -> Tensor | None:
-        """Return `_convolved` by tables of products, None if one is not finite; en-ewt has 0.6 of its speed without."""
-        weights = [self.embed.weight, *(part for some in self._convolutions for part in some.parameters())]
-        made_of = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
-        if self._made_of != made_of:
-            of_letters = self.embed.weight.detach().float()
-            parts = [of_letters @ some.weight.detach().float().permute(2, 1, 0) for some in self._convolutions]
-            biases, products = (
-                torch.stack([some.bias.detach().float() for some in self._convolutions]),
-                torch.cat(parts),
-            )
-            finite = bool(products.isfinite().all() and biases.isfinite().all())
-            self._made_of = made_of
-            self._tables = ([len(part) for part in parts], products, biases) if finite else None
-        if self._tables is None:
-            return None
-        return encoders.letter_maxima(letters, *self._tables).to(self.embed.weight.dtype)
+    def use_kernels(self) -> None:
+        """Keep the products of letters with weights, if a kernel can add them up. The weights must not change any more.
+
+        `en-ewt` has 0.6 of its speed without.
+        """
+        letters, convolutions = self.embed.weight.detach().float(), self._convolutions
+        products = [letters @ some.weight.detach().float().permute(2, 1, 0) for some in convolutions]
+        biases = torch.stack([some.bias.detach().float() for some in convolutions])
+        if not encoders.supports_letters(self.embed.weight, convolutions[0].out_channels):
+            return
+        if all(bool(some.isfinite().all()) for some in (*products, biases)):
+            self._tables = [*map(len, products)], torch.cat(products), biases
 
     @property
     def _convolutions(self) -> list[nn.Conv1d]:

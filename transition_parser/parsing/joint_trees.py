@@ -17,9 +17,8 @@ from os import PathLike
 import numpy as np
 
 from transition_parser.base.errors import input_error
-from transition_parser.modules.best_tree import best_tree
+from transition_parser.modules.best_tree import OnceRelations, best_tree
 from transition_parser.modules.contract import Hypothesis
-from transition_parser.modules.once_relations import OnceRelations
 from transition_parser.modules.tree_decoder import ArcBeliefs, Derivations, ScoredTree, relations_of_arcs
 from transition_parser.parsing.parses import Parse
 from transition_parser.states.table import SHIFT_ID, ActionTable

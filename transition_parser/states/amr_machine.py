@@ -15,8 +15,7 @@ from torch import Tensor
 
 from transition_parser.kernels import loader
 from transition_parser.kernels.amrs import unroll_amrs
-from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.states import FRAMES, RANKS, BatchedMachine, States
+from transition_parser.states.states import FRAMES, RANKS, BatchedMachine, DeviceTable, States
 from transition_parser.states.table import (
     EVOKED,
     FIRST_SPAN,

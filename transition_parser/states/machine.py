@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -19,8 +18,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader, trees
 from transition_parser.kernels.trees import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
-from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.states import TREE, BatchedMachine
+from transition_parser.states.states import TREE, BatchedMachine, DeviceTable
 from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, SHIFT_ID, ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
@@ -164,13 +162,12 @@ class DependencyMachine(BatchedMachine):
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.buffer_size - 1)
-        facts = self._facts() + (self._facts_of_arcs() if self.spec.reads_arcs else ())
-        number = sum(fact.long() << bit for bit, fact in enumerate(facts))
+        number = sum(fact.long() << bit for bit, fact in enumerate(self._facts()))
         self._columns = columns_of_situations(self.table.system, self.root.device).index_select(0, number)
 
     def _facts(self) -> tuple[Tensor, ...]:
-        """Return the facts of `tree_system` before the facts about arcs, (R,) bool each."""
-        return (
+        """Return the facts of `tree_system`, (R,) bool each; those about arcs only where the spec reads arcs."""
+        facts = (
             self._front == self.root,
             self.depth > 0,
             self.depth > 1,
@@ -180,15 +177,14 @@ class DependencyMachine(BatchedMachine):
             self._second < self._top,
             torch.ones_like(self.depth, dtype=torch.bool) if self.swaps_left is None else self.swaps_left > 0,
         )
-
-    def _facts_of_arcs(self) -> tuple[Tensor, ...]:
-        """Return the facts of `tree_system` about arcs, (R,) bool each."""
+        if not self.spec.reads_arcs:
+            return facts
         assert self.heads is not None, "a spec that reads arcs needs them"
         on_stack = self.positions < self.depth[:, None]
         stack_heads = self.heads.gather(1, self.stack[:, : self.width])
         headless = (on_stack & (stack_heads == NO_HEAD)).sum(1)
         of_top = self.heads.gather(1, self._top[:, None])[:, 0]
-        return self._front == self.root - 1, of_top != NO_HEAD, headless == 0, headless == 1
+        return *facts, self._front == self.root - 1, of_top != NO_HEAD, headless == 0, headless == 1
 
     def _word(self, array: Tensor, position: Tensor) -> Tensor:
         return array.gather(1, position.clamp_min(0)[:, None]).flatten()
@@ -242,9 +238,6 @@ def max_search_actions(system: TransitionSystem, words: int) -> int:
 
 Replayed = tuple[DependencyTree, Sequence[float]]
 
-_CPU = torch.device("cpu")
-_TENSORS: WeakKeyDictionary[ActionTable, tuple[Tensor, ...]] = WeakKeyDictionary()
-
 
 def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_probs: Sequence[float]) -> Replayed:
     """Return the tree that a derivation builds, and for each word the sum of `log_probs` that decided its arc."""
@@ -252,7 +245,9 @@ def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_
         return replay_by_states(table, words, tokens, log_probs)
     # arrays, because `torch.tensor` takes several times as long for a list of numbers
     token, log_prob = torch.from_numpy(np.array(tokens, np.int64)), torch.from_numpy(np.array(log_probs, np.double))
-    heads, relations, sums = trees.replay_derivation(token, log_prob, len(words), *_tensors(table))
+    column, relation, name = torch.from_numpy(table.column), torch.from_numpy(table.relation), table.system.name
+    effects, attached = effects_table(name, torch.device("cpu")), attached_in_situations(name)
+    heads, relations, sums = trees.replay_derivation(token, log_prob, len(words), column, relation, effects, attached)
     labels = [table.relations[relation] for relation in relations]
     return DependencyTree(tuple(0 if head == len(words) else head + 1 for head in heads), tuple(labels)), sums
 
@@ -269,12 +264,3 @@ def replay_by_states(
             sums[word] += log_prob
         state = system.apply(state, table.action(token))
     return system.result(state), sums
-
-
-def _tensors(table: ActionTable) -> tuple[Tensor, ...]:
-    """Return the tensors that the kernel reads, made once for each table."""
-    if table not in _TENSORS:
-        column, relation = torch.from_numpy(table.column), torch.from_numpy(table.relation)
-        name = table.system.name
-        _TENSORS[table] = column, relation, effects_table(name, _CPU), attached_in_situations(name)
-    return _TENSORS[table]

@@ -15,11 +15,12 @@ from torch import Tensor, nn
 
 from transition_parser.kernels import encoders, int8, loader
 from transition_parser.kernels.int8 import Int8Layer, Int8Product, Int8Stack, Int8Weights
-from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import (
     WIDTHS,
+    Content,
     Dropout,
     HeadMask,
+    attend,
     gather_rows,
     linear,
     padded,
@@ -46,7 +47,7 @@ class Visible(NamedTuple):
     """The slots and relations that attention sees."""
 
     there: Tensor  # (N, L) bool; False for slots that are left out
-    wanted: Tensor | None = None  # (N, K); the slots whose vectors the last layer computes; None: all
+    wanted: Tensor  # (N, K); the slots whose vectors the last layer computes
     relations: Tensor | None = None  # (N, L, L); one of `RELATIONS` for each pair; None: no graph
 
 
@@ -77,8 +78,8 @@ class CellLayout(NamedTuple):
     cells: Tensor  # (C,); the index of each slot of the list in the flattened (N, L)
     parts: list[RowBlock] | Windows  # for all layers but the last
     last: list[RowBlock] | Windows  # for the last layer, whose blocks may have fewer queries
-    asking: Tensor | None = None  # (A,); places of the slots that the last layer computes; None: all
-    found: Tensor | None = None  # (N, K); the index in `asking` of each wanted slot; None: all are wanted
+    asking: Tensor  # (A,); places of the slots that the last layer computes
+    found: Tensor  # (N, K); the index in `asking` of each wanted slot
 
     @classmethod
     def of_all(cls, visible: Visible) -> CellLayout:
@@ -86,8 +87,6 @@ class CellLayout(NamedTuple):
         count, length = there.shape
         cells = torch.arange(count * length, device=there.device)
         part = RowBlock.from_mask(there, relations)
-        if wanted is None:
-            return cls(cells, [part], [part])
         some = None if relations is None else gather_rows(relations, wanted)
         asking = cells[::length, None] + wanted
         found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
@@ -97,7 +96,6 @@ class CellLayout(NamedTuple):
     def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
         """Return a layout without slots left out, for kernels without a graph; `found` of such slots is arbitrary."""
         there, wanted, _ = visible
-        assert wanted is not None
         cells, lengths = there.flatten().nonzero()[:, 0], there.sum(1)
         place = there.flatten().cumsum(0).view_as(there).sub(1).clamp_min(0).gather(1, wanted)
         if few_shapes:
@@ -116,7 +114,6 @@ class CellLayout(NamedTuple):
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
         """Return a layout in blocks of rows of similar lengths (`runs`); `found` of slots left out is arbitrary."""
         there, wanted, relations = visible
-        assert wanted is not None
         matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
         order = (~there).byte().argsort(dim=1, stable=True)  # the slots of each row; slots that are left out come last
         place = order.argsort(1).gather(1, wanted)  # the indices of wanted slots in `order`
@@ -231,7 +228,7 @@ class Transformer(nn.Module):
             self._int8 = Int8Stack([layer.int8() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
-        """Return (N, L, width), or (N, K, width) of the wanted slots, for embeddings, positions and segments."""
+        """Return (N, K, width), the vectors of the wanted slots, for embeddings, positions and segments (N, L, …)."""
         layout = self._layout(words, visible)
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
@@ -242,12 +239,10 @@ class Transformer(nn.Module):
             for layer in self.layers[:-1]:
                 x = layer(x, layout.parts)
             x = self.layers[-1](x, layout.last, layout.asking)
-        if layout.found is None:
-            return x.unflatten(0, words.shape[:2])
         return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
 
     def _layout(self, words: Tensor, visible: Visible) -> CellLayout:
-        if visible.wanted is None or words.device.type != "cpu":  # elsewhere counting slots makes the host wait
+        if words.device.type != "cpu":  # elsewhere counting slots makes the host wait
             return CellLayout.of_all(visible)
         casts = torch.is_autocast_enabled("cpu")
         kernels = loader.supports(words, self.width // self.layers[0].heads)

@@ -13,8 +13,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.modules.contract import SearchState
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import Attention, HeadMask, sinusoids, summed_exactly
+from transition_parser.states.machine import Machine
 from transition_parser.states.states import States
 
 
@@ -197,16 +199,18 @@ class KeyValueCache:
         return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
 
 
-class SearchAttention:
-    """The attention of all layers in one search; a mask hides the actions of a sentence's other hypotheses."""
+class StackTransformerSearch(SearchState):
+    """The state of a search, with the attention of all layers. A mask hides the actions of other hypotheses."""
 
     def __init__(
         self,
-        attentions: Sequence[Attention],
+        machine: Machine,
         encoder_out: EncoderOut,
+        attentions: Sequence[Attention],
         state_heads: StateHeads,
         positions: StatePositions | None,
     ) -> None:
+        super().__init__(machine, encoder_out)
         self.attentions, self.state_heads, self.positions = attentions, state_heads, positions
         projected = (attention.keys_values(encoder_out.words) for attention in attentions)
         # contiguous, because each step reads them and would otherwise copy them
@@ -221,7 +225,7 @@ class SearchAttention:
         self._past = HeadMask(self.cache.bias())
         self._mask, self._position_scores = self.state_heads.masks(
             states.at(slice(None), None),  # as derivations of one step
-            self.words.repeat_interleave(self.cache.width, 0),
+            self.words.repeat_interleave(self.width, 0),
             self.attentions[0].heads,
             self.positions,
             self.cache.keys[0].dtype,
@@ -242,7 +246,7 @@ class SearchAttention:
         mask = HeadMask(self._as_steps(mask.bias), alive)
         return attention.weighted_values(self._beams(layer, query), *self.memory[layer], mask).flatten(0, 1)
 
-    def move_rows(self, origin: Tensor | None, sentences: Tensor | None) -> None:
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         if origin is not None:
             self.cache.reorder_beam(origin)
         if sentences is not None:
@@ -252,8 +256,8 @@ class SearchAttention:
 
     def _beams(self, layer: int, x: Tensor) -> Tensor:
         """Reshape x (R, dim) to (B, H, W, d), for H heads of width d: the W hypotheses take the dimension of steps."""
-        return self.attentions[layer].split(x.unflatten(0, (-1, self.cache.width)))
+        return self.attentions[layer].split(x.unflatten(0, (-1, self.width)))
 
     def _as_steps(self, x: Tensor) -> Tensor:
         """Reshape a mask (R, H, 1, S) over S words to (B, H, W, S)."""
-        return x.unflatten(0, (-1, self.cache.width)).squeeze(3).transpose(1, 2)
+        return x.unflatten(0, (-1, self.width)).squeeze(3).transpose(1, 2)

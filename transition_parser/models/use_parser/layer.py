@@ -13,8 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.modules.indicated_attention import Content, attend
-from transition_parser.modules.layers import Dropout, FeedForward, keep_weight, linear
+from transition_parser.modules.layers import Content, Dropout, FeedForward, attend, keep_weight, linear
 from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
 from transition_parser.modules.words import WordOptions
 from transition_parser.states.states import States
@@ -149,11 +148,6 @@ def indicators(name: str, states: States) -> Tensor:
     """Return (…, P): rank k, −s for a word that left s steps ago, offset to the head or relation, 0 for none."""
     inside, *left = (getattr(states, field) for field in _FIELDS[name])
     return inside - left[0] if left else inside
-
-
-def steps_back(steps: int, device: torch.device) -> Tensor:
-    """Return (steps,), the indicators of the actions so far: `steps` for the first `</s>`, 1 for the newest action."""
-    return torch.arange(steps, 0, -1, device=device)
 
 
 def structure_numbers(names: Sequence[str], heads: Sequence[str]) -> Tensor:
