@@ -77,7 +77,7 @@ def test_documents_of_spacy_say_which_extra_they_need(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy.tokens", None)
     monkeypatch.delitem(sys.modules, "transition_parser.parsing.documents", raising=False)
     sentence = next(iter(read_conllu(SAMPLE)))
-    parse = Parse(sentence, sentence.tree(), (1.0,) * len(sentence.words), (), 0.0)
+    parse = Parse(sentence, sentence.tree())
     with pytest.raises(InputError, match=r"need the extra `spacy` .*: pip install '\.\[spacy\]' in the clone"):
         parse.to_spacy(None)
 

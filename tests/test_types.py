@@ -38,7 +38,7 @@ trees = Parser.load("en", beam=10, nbest=2, threads=1)
 assert_type(trees, Parser[Parse])
 print(heads(trees, "She sleeps."), texts(trees, "She sleeps."))
 for parse in trees.parse_stream(trees.read("letter.txt")):
-    print(parse.tree.relations, parse.words, parse.alternatives[0].tree.heads, parse.sentence.spans)
+    print(parse.deprels, parse.words[0].lemma, parse.alternatives[0].tree.heads, parse.sentence.spans)
 
 amrs = Parser.load("en-amr")
 assert_type(amrs, Parser[AmrParse])

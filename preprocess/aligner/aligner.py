@@ -16,7 +16,7 @@ from transition_parser.graphs.bank import AmrEntry, split_tokens
 from transition_parser.preprocess.aligner.rules import Candidate, candidates
 from transition_parser.preprocess.aligner.selection import SpanSelection, complete, is_lexical
 from transition_parser.preprocess.aligner.words import Span, Words, span, without_sense
-from transition_parser.text.spacy_tokens import tokenise
+from transition_parser.text.spacy_tokens import tokenize
 
 NULL = ""
 _ITERATIONS = 8
@@ -94,7 +94,7 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
 
     The sentence of an entry with alignments is split at blanks, others by spaCy's rules for English.
     """
-    return entry.tokens or (split_tokens(entry.text) if any(entry.alignments) else tokenise(entry.text))
+    return entry.tokens or (split_tokens(entry.text) if any(entry.alignments) else tokenize(entry.text))
 
 
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
@@ -102,13 +102,13 @@ def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) 
     entries = []
     for entry in bank:
         with collected(problems):
-            entry = _tokenised(entry)
+            entry = _tokenized(entry)
             check_size(entry)
             entries.append(entry)
     return entries
 
 
-def _tokenised(entry: AmrEntry) -> AmrEntry:
+def _tokenized(entry: AmrEntry) -> AmrEntry:
     if entry.tokens:
         return entry
     return replace(entry, metadata={**entry.metadata, "tok": " ".join(entry_tokens(entry))})
@@ -145,7 +145,7 @@ def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bo
     """Return one entry with at least one token for every node; see `aligned`. Without a table, EM is not used."""
     if entry.graph is None:
         return entry
-    entry = _tokenised(entry)
+    entry = _tokenized(entry)
     check_size(entry)
     words = Words.from_tokens(entry.forms)
     given = {node: tokens for node, tokens in enumerate(entry.alignments) if tokens} if keep else {}

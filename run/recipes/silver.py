@@ -37,7 +37,7 @@ from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.segmentation import ENGLISH
-from transition_parser.text.spacy_tokens import tokenise
+from transition_parser.text.spacy_tokens import tokenize
 
 LEAST, MOST = 3, 60  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
@@ -77,7 +77,7 @@ class Sources:
         with open(path, "rb") as file:
             lines = (decoded(line, str(path), number) for number, line in enumerate(file, 1))
             for number, one in enumerate(ENGLISH.sentences(lines), 1):
-                self._add(f"{path.stem}.{number}", Sentence.from_words(tokenise(one.text)), ())
+                self._add(f"{path.stem}.{number}", Sentence.from_words(tokenize(one.text)), ())
 
     def add_examples(self, examples: Iterable[Example], parser: Parser[Parse]) -> None:
         """Add examples of frames. A model of trees with tags finds the heads of arguments."""

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import shared
 from propbank import read_frames
@@ -35,7 +34,6 @@ from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.tokens import tokens
 
 WORDS = (4, 60)  # the bounds of the number of words of a sentence
-PREDICTED = ("upos", "lemmas", "xpos", "feats")  # the fields of a parse that some models do not predict
 AGREEMENT = "# agreement = "  # begins the comment with the mean agreement of a silver tree
 CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
@@ -81,12 +79,13 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
         for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):
             candidates = [one for parse in parses for one in parse.ranked]
             best, agreement = consensus_of_trees([one.tree for one in candidates])
-            of_all = (candidates[best], *candidates)
-            columns: dict[str, Any] = {
-                name: next(filter(None, (getattr(one, name) for one in of_all)), ()) for name in PREDICTED
-            }
-            parse = replace(candidates[best], **columns)
-            yield parse, fmean(parse.arc_scores) if is_one else agreement
+            parse = candidates[best]
+            sentence = parse.sentence
+            for other in candidates:  # some models do not predict all columns
+                rows = other.sentence.words
+                columns = zip(*((row.upos, row.lemma, row.xpos, row.feats) for row in rows), strict=True)
+                sentence = sentence.with_tags(*map(tuple, columns))
+            yield replace(parse, sentence=sentence), fmean(parse.arc_scores) if is_one else agreement
 
 
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:

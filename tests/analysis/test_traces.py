@@ -39,20 +39,17 @@ def check_graphs(found: Trace) -> None:
     """What the steps have made is the graph."""
     if found.formalism == "trees":
         for arcs, derivation in zip(made(found, "arcs"), found.derivations, strict=True):
-            graph, n = derivation.graph, len(found.words)
-            heads = [head or n + 1 for head in graph["heads"]]
-            assert sorted(arcs) == sorted(
-                (head - 1, i, r) for i, (head, r) in enumerate(zip(heads, graph["relations"]))
-            )
+            words = derivation.graph["words"]
+            due = (((word["head"] or len(words) + 1) - 1, word["id"] - 1, word["deprel"]) for word in words)
+            assert sorted(arcs) == sorted(due)
         return
     for nodes, edges, derivation in zip(made(found, "nodes"), made(found, "edges"), found.derivations, strict=True):
         headed = {target for _, _, target in edges}
         kept = [label for number, label, constant, _, _ in nodes if not constant or number in headed]
         graph = derivation.graph
-        wiki = [edge for edge in graph["edges"] if edge[1] == "wiki"]
-        assert sorted(kept) == sorted(label for label, _, _ in graph["nodes"][: len(graph["nodes"]) - len(wiki)])
+        assert sorted(kept) == sorted(node["concept"] for node in graph["nodes"])
         roles = sorted(_without_number(role) for _, role, _ in edges)
-        assert roles == sorted(_without_number(role) for _, role, _ in graph["edges"] if role != "wiki")
+        assert roles == sorted(_without_number(edge["role"]) for edge in graph["edges"])
 
 
 def _without_number(role: str) -> str:
@@ -74,7 +71,7 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
     ]
     scored = not parser.model.searches_directly
     for derivation, hypothesis in zip(found.derivations, expected, strict=True):
-        assert derivation.score == pytest.approx(hypothesis.score, abs=1e-5)
+        assert derivation.mean_log_probability == pytest.approx(hypothesis.score, abs=1e-5)
         steps = derivation.steps[:-1]
         taken = [step.log_probability for step in steps]
         assert taken == (pytest.approx(hypothesis.step_scores, abs=1e-4) if scored else [None] * len(steps))
@@ -88,7 +85,7 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
     (parse,) = parser.parse([WORDS])
     assert [str(action) for action in parse.actions] == [step.action for step in found.derivations[0].steps[:-1]]
     check_graphs(found)
-    assert json.loads(json.dumps(found.as_data()))["words"] == WORDS
+    assert json.loads(json.dumps(found.as_data()))["forms"] == WORDS
 
 
 def test_an_ensemble_has_the_mean_of_its_members(resources):
@@ -97,7 +94,9 @@ def test_an_ensemble_has_the_mean_of_its_members(resources):
     parser = Parser(model, some, beam=2, precision="fp32")
     (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
     (best,) = parser.parse([WORDS])
-    assert found.derivations[0].log_probability == pytest.approx(best.score * (len(best.actions) + 1), abs=1e-4)
+    assert found.derivations[0].log_probability == pytest.approx(
+        best.mean_log_probability * (len(best.actions) + 1), abs=1e-4
+    )
     check_graphs(found)
 
 

@@ -34,13 +34,15 @@ def test_a_page_has_the_graphs_of_its_file(tmp_path):
     graphs = [trace["derivations"][0]["graph"] for trace in document["traces"]]
     gold = [sentence for sentence, _ in zip(read_conllu(SAMPLE), range(5))]
     assert [graph["written"] for graph in graphs] == [str(sentence) for sentence in gold]
-    assert [tuple(graph["heads"]) for graph in graphs] == [sentence.tree().heads for sentence in gold]
+    assert [tuple(word["head"] for word in graph["words"]) for graph in graphs] == [
+        sentence.tree().heads for sentence in gold
+    ]
     assert [graph["drawings"] for graph in graphs] == list(map(tree_drawings, gold))
     entry = list(read_bank(SAMPLE_AMR))[2]
     run_here("draw", SAMPLE_AMR, "--id", entry.id, "-o", page)
     (trace,) = data_of(page)["documents"][0]["traces"]
     (derivation,) = trace["derivations"]
-    assert [label for label, _, _ in derivation["graph"]["nodes"]][: len(entry.amr)] == [*entry.amr.labels]
+    assert [node["concept"] for node in derivation["graph"]["nodes"]] == [*entry.amr.labels]
     for drawings in (derivation["graph"]["drawings"], derivation["drawings"]):
         assert of_kind(drawings[0], "word") == entry.forms
 

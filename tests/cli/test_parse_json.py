@@ -30,7 +30,7 @@ def test_lines_say_what_conllu_says(tmp_path):
         assert (one["id"], one["text"]) == (sentence.id, sentence.comment("text"))
         assert [word["form"] for word in one["words"]] == sentence.forms
         assert tuple(word["head"] for word in one["words"]) == tree.heads
-        assert tuple(word["relation"] for word in one["words"]) == tree.relations
+        assert tuple(word["deprel"] for word in one["words"]) == tree.relations
         for name in ("lemma", "upos", "xpos", "feats"):
             assert [word[name] or "_" for word in one["words"]] == [getattr(row, name) for row in rows]
         written = [float(re.search(r"ArcScore=([\d.]+)", row.misc)[1]) for row in rows]
@@ -43,7 +43,7 @@ def test_lines_say_what_penman_says(few_amrs, tmp_path):
     found = objects(run_here("parse", "en-amr", few_amrs, *SAME, "--json").stdout)
     for one, entry in zip(found, read_bank(out), strict=True):
         assert (one["id"], one["penman"]) == (entry.id, entry.penman)
-        aligned = [(node["label"], tuple(node["words"])) for node in one["nodes"]]
+        aligned = [(node["concept"], tuple(word - 1 for word in node["words"])) for node in one["nodes"]]
         assert sorted(aligned) == sorted(zip(entry.amr.labels, entry.alignments, strict=True))
         assert all(0 < part["score"] <= 1 for part in (*one["nodes"], *one["edges"]))
         assert "actions" not in one

@@ -40,7 +40,7 @@ def _nodes(parse: AmrParse, fact: GivenNode | GivenName) -> set[int]:
     nodes = {i for i in range(len(graph)) if graph.labels[i] == label and parse.alignments[i] == words}
     if isinstance(fact, GivenNode):
         return {node for node in nodes if (node in graph.constants) == fact.is_constant}
-    forms = [parse.words[word].replace('"', "") for word in words]
+    forms = [parse.forms[word].replace('"', "") for word in words]
     strings = fact.strings or [form for form in forms if form] or ["-"]
     return {node for node in nodes if [*map(quoted, strings)] in _names(parse, node)}
 

@@ -56,7 +56,7 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     tab.goto(served)
     parse(tab, TEXT)
     (expected,) = trace(parsers["en-ewt"], [parsers["en-ewt"].parse(TEXT)[0].sentence])
-    steps, names = expected.derivations[0].steps, [*expected.words, "ROOT"]
+    steps, names = expected.derivations[0].steps, [*expected.forms, "ROOT"]
     tab.locator("#sentence-1 .steps").click()
     tab.locator(".derivation").wait_for()
 
@@ -93,11 +93,9 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     assert tab.locator(".hypotheses button").count() == len(expected.derivations) == BEAM
     best, other = (expected.derivations[i].graph for i in (0, 1))
     different = [
-        f"{word} is {relation}" + (f" of {names[head - 1]}" if head else "")
-        for word, head, relation, *before in zip(
-            names, other["heads"], other["relations"], best["heads"], best["relations"], strict=False
-        )
-        if [head, relation] != before
+        f"{word['form']} is {word['deprel']}" + (f" of {names[word['head'] - 1]}" if word["head"] else "")
+        for word, before in zip(other["words"], best["words"], strict=True)
+        if (word["head"], word["deprel"]) != (before["head"], before["deprel"])
     ]
     said = f"2. unlike the best: {', '.join(different)}" if different else "2. same graph as the best, in other steps"
     assert texts(tab, ".hypotheses button:nth-child(2) span") == [said]

@@ -46,18 +46,17 @@ def test_parses_are_those_of_the_python_api(client, parsers, model):
     found = ask(client, model=model, text=TEXT).json()
     expected = parsers[model].parse(TEXT)
     assert [one["written"] for one in found["sentences"]] == [str(parse.annotated()) for parse in expected]
-    assert [one["score"] for one in found["sentences"]] == pytest.approx([parse.score for parse in expected], abs=1e-5)
     for one, parse in zip(found["sentences"], expected, strict=True):
-        if model == "en-ewt":
-            assert one["confidences"] == pytest.approx(parse.arc_scores, abs=1e-3)
-        else:  # in another order
-            nodes = [label for label, *_ in one["nodes"]]
-            ours = zip(parse.graph.labels, [round(score, 2) for score in parse.node_scores], strict=True)
-            theirs = zip(nodes, [round(score, 2) for score in one["confidences"]], strict=True)
-            assert sorted(ours) == sorted(theirs) and nodes != parse.graph.labels
+        due = parse.to_dict()
+        parts = "words" if model == "en-ewt" else "nodes"
+        assert [part.pop("score") for part in one[parts]] == pytest.approx(
+            [part.pop("score") for part in due[parts]], abs=1e-3
+        )
+        assert one[parts] == due[parts] and {*one} - {"written"} == {*due} - {"actions"}
     assert found["formalism"] == parsers[model].formalism.name
     words = [["Stop", "!"], ["I", "wo", "n't", "."]]
-    assert [one["words"] for one in ask(client, model=model, sentences=words).json()["sentences"]] == words
+    found = ask(client, model=model, sentences=words).json()["sentences"]
+    assert [[word["form"] for word in one["words"]] for one in found] == words
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
@@ -287,7 +286,7 @@ def test_a_signal_ends_it_cleanly(number):
         asked = json.dumps({"model": "en-ewt", "text": "Stop!"}).encode()
         request = urllib.request.Request(f"{where}api/parse", asked, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request) as answer:
-            assert json.load(answer)["sentences"][0]["words"] == ["Stop", "!"]
+            assert [word["form"] for word in json.load(answer)["sentences"][0]["words"]] == ["Stop", "!"]
         process.send_signal(number)
         assert (process.wait(60), process.stderr.read()) == (0, "")
 

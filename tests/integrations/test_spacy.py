@@ -97,8 +97,8 @@ def check_same_trees(sentences: list[Sentence], nlp: spacy.Language, parser: Par
     documents = list(nlp.pipe(of_words(nlp, sentence.forms) for sentence in plain))
     for document, parse in zip(documents, parser.parse(plain), strict=True):
         assert document._.tree == [parse.tree]
-        assert [token.pos_ for token in document] == [*parse.upos]
-        assert [token.lemma_ for token in document] == ["" if lemma == "_" else lemma for lemma in parse.lemmas]
+        assert [token.pos_ for token in document] == parse.upos
+        assert [token.lemma_ for token in document] == [lemma or "" for lemma in parse.lemmas]
         assert [token._.arc_score for token in document] == pytest.approx(parse.arc_scores, abs=1e-4)
 
 
@@ -176,8 +176,8 @@ def test_xpos_and_features_that_a_model_predicts():
         (sentence,) = sentences_of(document)
         tree = DependencyTree((2, 0, 2), ("nsubj", "root", "punct"))
         predicted = {"upos": ("NOUN", "VERB", "PUNCT"), "xpos": ("NNS", "VBD", "."), "feats": ("Number=Plur", "_", "_")}
-        parse = Parse(next(tree_sentences(document, [sentence])), tree, (1.0,) * 3, (), 0.0, **predicted)
-        set_trees(document, [sentence], [parse])
+        tagged = next(tree_sentences(document, [sentence])).with_tags(**predicted)
+        set_trees(document, [sentence], [Parse(tagged, tree, (1.0,) * 3)])
         return document
 
     words, vocab = ["Dogs", " ", "barked", "."], Vocab()
@@ -241,7 +241,7 @@ def test_trees_of_any_shape_come_back(data):
         n = len(sentence.words)
         tree = random_tree(data.draw, n) if n else None
         row = Sentence.from_words(["w"] * n)
-        parses.append(tree and Parse(row, tree, (0.5,) * n, (), 0.0))
+        parses.append(tree and Parse(row, tree, (0.5,) * n))
     set_trees(document, sentences, parses)
     is_valid(document)
     assert [span.start for span in document.sents] == [sentence.start for sentence in sentences]
@@ -284,9 +284,22 @@ def test_amrs_follow_copied_parts_and_joined_documents(amrs):
 def test_evaluation_by_the_scorer_of_spacy(trees):
     gold = trees("She sells shells. It rained.")
     scores = trees.evaluate([Example(trees.make_doc(gold.text), gold)])
-    assert scores["dep_uas"] == scores["dep_las"] == scores["sents_f"] == 1
-    gold[0].dep_ = "obj"
-    assert trees.evaluate([Example(trees.make_doc(gold.text), gold)])["dep_las"] < 1
+    names = ["dep_uas", "dep_las", "sents_f", "pos_acc", "tag_acc", "morph_acc", "lemma_acc"]
+    assert [scores[name] for name in names] == [1] * len(names)
+    gold[0].dep_, gold[0].lemma_ = "obj", "it"
+    scores = trees.evaluate([Example(trees.make_doc(gold.text), gold)])
+    assert scores["dep_las"] < 1 and scores["lemma_acc"] < 1 == scores["dep_uas"]
+
+
+def test_roots_may_have_the_relation_of_spacy_s_own_parsers():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("transition_parser", config={"model": "en-fast", "root": "ROOT"})
+    document = nlp("We saw a house.")
+    assert [token.text for token in document if token.dep_ == "ROOT"] == [next(document.sents).root.text] == ["saw"]
+    assert [chunk.text for chunk in document.noun_chunks] == ["We", "a house"]
+    assert Parser.load("en-fast").parse("We saw a house.")[0].to_spacy(root="ROOT")[1].dep_ == "ROOT"
+    with pytest.raises(InputError, match="root is an option of trees"):
+        spacy.blank("en").add_pipe("transition_amr", config={"root": "ROOT"})
 
 
 def test_both_components_in_one_pipeline():

@@ -240,13 +240,16 @@ def test_every_precision(case_of, system, kind):
     for precision in ("fp32", "bf16", "int8"):
         parses = Parser(case.model.plain, task.resources, precision=precision).parse(SENTENCES)
         exact = exact or parses
-        apart = [abs(parse.score - other.score) for parse, other in zip(parses, exact, strict=True)]
+        apart = [
+            abs(parse.mean_log_probability - other.mean_log_probability)
+            for parse, other in zip(parses, exact, strict=True)
+        ]
         assert statistics.median(apart) < 0.1
 
 
 def read_as(parser: Parser, sentences: list[list[str]]) -> list[tuple]:
     """What a parser finds: all that it says of each sentence but its score, and the score."""
-    return [((parse.actions, str(parse.annotated())), parse.score) for parse in parser.parse(sentences)]
+    return [((parse.actions, str(parse.annotated())), parse.mean_log_probability) for parse in parser.parse(sentences)]
 
 
 @each_case

@@ -73,7 +73,7 @@ def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed, m
     system = AmrSystem(own.shift_words, frames=own.frames and own.frames.table)  # without a lexicon
     for parse in parses:
         if not parse.completed:
-            assert system.replay(system.read(parse.words), parse.actions) == parse.graph
+            assert system.replay(system.read(parse.forms), parse.actions) == parse.graph
 
 
 @pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))

@@ -113,10 +113,7 @@ def test_a_model_without_any_common_relation_is_refused():
 def test_a_parse_is_believed_with_the_confidences_of_its_beam():
     sentence = Sentence.from_words(("a", "b"))
     trees = DependencyTree((2, 0), ("nsubj", "root")), DependencyTree((0, 1), ("root", "obj"))
-    parses = [
-        Parse(sentence, tree, (0.5, 0.5), (), 0.0, probability=mass)
-        for tree, mass in zip(trees, (0.6, 0.4), strict=True)
-    ]
+    parses = [Parse(sentence, tree, (0.5, 0.5), probability=mass) for tree, mass in zip(trees, (0.6, 0.4), strict=True)]
     found = beliefs_of(ranked(parses, 2))
     rows = zip(found.words.tolist(), found.heads.tolist(), found.relations, found.probabilities.tolist(), strict=True)
     assert {(word, head, relation): pytest.approx(mass) for word, head, relation, mass in rows} == {

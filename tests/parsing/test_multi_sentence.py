@@ -32,7 +32,7 @@ def test_sentences_are_members_in_order():
     assert whole.text == "She likes New York Go ! Stop Dogs sleep" and whole.sentence.id == "letter"
     data = whole.to_dict()
     assert [len(data["nodes"]), len(data["edges"])] == [len(whole.node_scores), len(whole.edge_scores)]
-    assert all(data["nodes"][edge["source"]]["score"] for edge in data["edges"]) and whole.to_networkx()
+    assert all(data["nodes"][edge["source"] - 1]["score"] for edge in data["edges"]) and whole.to_networkx()
     assert whole.probability == pytest.approx(parses[0].probability * parses[1].probability * parses[2].probability)
     (again,) = parse_bank([f"{line}\n".encode() for line in str(whole.annotated()).split("\n")])
     assert again.alignments == whole.annotated().alignments
@@ -41,7 +41,7 @@ def test_sentences_are_members_in_order():
 def test_one_sentence_keeps_its_graph():
     parse = parse_of(*SLEEP, {"id": "a"})
     whole = multi_sentence([parse], "letter")
-    assert (whole.graph, whole.sentence.id, whole.words) == (parse.graph, "letter", parse.words)
+    assert (whole.graph, whole.sentence.id, whole.forms) == (parse.graph, "letter", parse.forms)
     assert multi_sentence([parse]).sentence.id is None
     with pytest.raises(InputError):
         multi_sentence([])

@@ -21,7 +21,7 @@ PRECISIONS = pytest.mark.parametrize("precision", mostly_slow(["fp32", "bf16", "
 
 def some_parses(parser: Parser, model: str) -> list[tuple]:
     sentences = list(parser.read(PATHS[model]))[:5]
-    return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
+    return [(parse.actions, parse.mean_log_probability) for parse in parser.parse(sentences)]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_copy_parses_alike(original, model, precision, copied):
 
 
 def in_another_process(parser: Parser, sentences: list) -> list[tuple]:
-    return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
+    return [(parse.actions, parse.mean_log_probability) for parse in parser.parse(sentences)]
 
 
 @pytest.mark.parametrize("from_disk", mostly_slow([True, False], False))

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from tests.helpers.amr_walks import FORMS, LEXICON, legal_actions
 from tests.states.test_machine import SPECIAL
+from transition_parser import read
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge
@@ -46,7 +47,7 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
     words = [normalise(word) for word in sentence.split()]
     lexicon = SimpleNamespace(wiki=wiki) if wiki else None
-    resources = cast(Resources, SimpleNamespace(table=table, parser=SimpleNamespace(lexicon=lexicon)))
+    resources = cast(Resources, SimpleNamespace(table=table, parser=SimpleNamespace(lexicon=lexicon), model="a 1"))
     prepared = ToParse(AmrEntry.from_words(sentence.split(), metadata), words)
     return AMR.replay(resources, [(prepared, hypothesis, {})])[0]
 
@@ -94,7 +95,7 @@ def test_an_entry_is_what_reading_its_text_gives(data):
         state = system.apply(state, data.draw(st.sampled_from(legal_actions(system, state))))
     graph = system.result(state)
     wiki = {node: '"Berlin"' for node in range(len(graph)) if node not in graph.constants and node % 3 == 0}
-    parse = AmrParse(AmrEntry.from_words(words), graph, tuple(system.alignments(state)), wiki, (), 0.0)
+    parse = AmrParse(AmrEntry.from_words(words), graph, tuple(system.alignments(state)), wiki)
     entry = parse.annotated(alignment_markers=True)
     again = parse_entry(str(entry).strip().split("\n"))
     for name in ("graph", "variables", "alignments", "wiki", "paths", "penman", "comments"):
@@ -107,7 +108,7 @@ def test_an_entry_is_what_reading_its_text_gives(data):
 def test_a_deeply_nested_graph_is_written_or_named(depth):
     edges = tuple(Edge(node, "ARG0", node + 1) for node in range(depth - 1))
     graph = AmrGraph(("thing",) * depth, frozenset(), edges)
-    parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth, {}, (), 0.0)
+    parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth)
     if depth == MAX_DEPTH:
         assert parse_entry(str(parse.annotated()).strip().split("\n")).graph == graph
     else:
@@ -173,7 +174,7 @@ def test_wiki_of_a_name_that_the_training_data_lacks_is_the_name_on_request(sent
     )
     assert parse.annotated().wiki == parse.wiki and not parse.annotated(wiki=False).wiki
     assert len(parse.written_node_scores("name")) == len(parse.graph)
-    (written,) = [node["wiki"] for node in json.loads(parse.to_json(wiki="name"))["nodes"] if node["label"] == "city"]
+    (written,) = [node["wiki"] for node in json.loads(parse.to_json(wiki="name"))["nodes"] if node["concept"] == "city"]
     assert written == name and json.loads(parse.to_json())["nodes"][0]["wiki"] == parse.wiki.get(0)
 
 
@@ -194,11 +195,11 @@ CONTRACTED = """# sent_id = a
 """
 
 
-def contracted() -> Parse:
-    (sentence,) = parse_conllu(CONTRACTED.encode().splitlines(keepends=True))
+def contracted(text: str = CONTRACTED) -> Parse:
+    (sentence,) = parse_conllu(text.encode().splitlines(keepends=True))
     tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
-    tags, lemmas = ("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!")
-    return Parse(sentence, tree, (0.5, 1.0, 0.25, 0.75), (), -0.5, tags, lemmas)
+    tagged = sentence.with_tags(("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!"))
+    return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), (), -0.5, model="a 1")
 
 
 def random_tree(draw, n: int) -> DependencyTree:
@@ -227,8 +228,7 @@ PARSED_BEFORE = """# sent_id = a
 
 
 def parsed_again(**options: bool) -> str:
-    (sentence,) = parse_conllu(PARSED_BEFORE.encode().splitlines(keepends=True))
-    return replace(contracted(), sentence=sentence).to_conllu(**options)
+    return contracted(PARSED_BEFORE).to_conllu(**options)
 
 
 def test_what_was_said_of_the_tree_before_goes_with_it():
@@ -256,14 +256,15 @@ def test_a_tree_as_a_dictionary():
         "id": "a",
         "line": 1,
         "text": "Don't go!",
+        "model": "a 1",
         "words": [
-            {"form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}
-            | {"head": 3, "relation": "aux", "score": 0.5, "start": 0, "end": 2},
-            {"form": "n't", "lemma": "not", "upos": "PART", "xpos": None, "feats": None}
-            | {"head": 3, "relation": "advmod", "score": 1.0, "start": 2, "end": 5},
+            {"id": 1, "form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}
+            | {"head": 3, "deprel": "aux", "score": 0.5, "start": 0, "end": 2},
+            {"id": 2, "form": "n't", "lemma": "not", "upos": "PART", "xpos": None, "feats": None}
+            | {"head": 3, "deprel": "advmod", "score": 1.0, "start": 2, "end": 5},
         ],
         "multiword_tokens": [{"form": "Don't", "first": 1, "last": 2}],
-        "score": -0.5,
+        "mean_log_probability": -0.5,
         "probability": 1.0,
         "actions": [],
     }
@@ -273,15 +274,15 @@ def test_an_amr_as_a_dictionary():
     parse = parse_of("She likes New York", DERIVATION, {"id": "a"}, WIKI)
     found = json.loads(json.dumps(parse.to_dict()))
     assert found == parse.to_dict()
-    assert (found["id"], found["text"], found["score"]) == ("a", "She likes New York", -0.25)
-    assert [word["form"] for word in found["words"]] == parse.sentence.forms
+    assert (found["id"], found["text"], found["model"]) == ("a", "She likes New York", "a 1")
+    assert [(word["id"], word["form"]) for word in found["words"]] == [*enumerate(parse.forms, 1)]
     assert " ".join(found["actions"]) == DERIVATION and found["penman"] == str(parse)
-    labels = [node["label"] for node in found["nodes"]]
-    constants = frozenset(i for i, node in enumerate(found["nodes"]) if node["constant"])
-    edges = tuple(Edge(edge["source"], edge["role"], edge["target"]) for edge in found["edges"])
-    assert AmrGraph(tuple(labels), constants, edges, found["top"]) == parse.graph
-    assert tuple(tuple(node["words"]) for node in found["nodes"]) == parse.alignments
-    assert {i: node["wiki"] for i, node in enumerate(found["nodes"]) if node["wiki"]} == parse.wiki
+    nodes = found["nodes"]
+    constants = frozenset(node["id"] - 1 for node in nodes if node["is_constant"])
+    edges = tuple(Edge(edge["source"] - 1, edge["role"], edge["target"] - 1) for edge in found["edges"])
+    assert AmrGraph(tuple(node["concept"] for node in nodes), constants, edges, found["top"] - 1) == parse.graph
+    assert tuple(tuple(word - 1 for word in node["words"]) for node in nodes) == parse.alignments
+    assert {node["id"] - 1: node["wiki"] for node in nodes if node["wiki"]} == parse.wiki
     assert tuple(node["score"] for node in found["nodes"]) == parse.node_scores
     assert tuple(edge["score"] for edge in found["edges"]) == parse.edge_scores
 
@@ -289,19 +290,18 @@ def test_an_amr_as_a_dictionary():
 def test_triples_are_the_ones_that_penman_reads():
     found = parse_of("She likes New York", DERIVATION, wiki=WIKI).to_dict()
     read = penman.decode(found["penman"])
-    assert {(a, f":{role}", b) for a, role, b in found["triples"]} == {*read.triples} and found["triples"][0][
-        0
-    ] == read.top
-    assert found["nodes"][found["top"]]["variable"] == read.top
+    assert {(a, f":{role}", b) for a, role, b in found["triples"]} == {*read.triples}
+    assert found["nodes"][found["top"] - 1]["variable"] == found["triples"][0][0] == read.top
     assert {node["variable"] for node in found["nodes"]} - {None} == read.variables()
 
 
 def test_a_line_of_json_has_short_numbers_and_actions_on_request():
-    parse = replace(parse_of("She likes New York", DERIVATION, wiki=WIKI), score=-0.123456, probability=0.00012345678)
+    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    parse = replace(parse, mean_log_probability=-0.123456, probability=0.00012345678)
     line = parse.to_json()
     found = json.loads(line)
     assert "\n" not in line and "actions" not in found
-    assert (found["score"], found["probability"]) == (-0.1235, 0.0001235)
+    assert (found["mean_log_probability"], found["probability"]) == (-0.1235, 0.0001235)
     assert json.loads(parse.to_json(actions=True))["actions"] == DERIVATION.split()
     ranked = replace(parse, place=NbestRank(1, 2), alternatives=(replace(parse, place=NbestRank(2, 2)),))
     assert "New_York_City" in ranked.to_json() and "New_York_City" not in ranked.to_json(wiki=False)
@@ -312,8 +312,8 @@ def test_a_line_of_json_has_short_numbers_and_actions_on_request():
 
 def test_a_parse_has_the_text_and_the_words_of_its_sentence():
     tree, graph = contracted(), parse_of("She likes New York", DERIVATION, {"snt": "She likes New  York"})
-    assert (tree.text, tree.words, len(tree)) == ("Don't go!", ["Do", "n't", "go", "!"], 4)
-    assert (graph.text, graph.words, len(graph)) == ("She likes New  York", ["She", "likes", "New", "York"], 4)
+    assert (tree.text, tree.forms, len(tree)) == ("Don't go!", ["Do", "n't", "go", "!"], 4)
+    assert (graph.text, graph.forms, len(graph)) == ("She likes New  York", ["She", "likes", "New", "York"], 4)
     assert repr(tree) == '<Parse of 4 words: "Don\'t go!">'
     assert repr(graph) == "<AmrParse of 4 words: 'She likes New  York'>"
     assert len(repr(replace(graph, sentence=AmrEntry.from_words(["word"] * 1000)))) < 100
@@ -322,11 +322,11 @@ def test_a_parse_has_the_text_and_the_words_of_its_sentence():
 def test_dictionaries_say_where_words_were():
     spans = ((7, 10), (11, 15))
     tree = DependencyTree((2, 0), ("nsubj", "root"))
-    parse = Parse(Sentence((Row("1", "She"), Row("2", "ran")), spans=spans), tree, (1.0, 1.0), (), 0.0)
+    parse = Parse(Sentence((Row("1", "She"), Row("2", "ran")), spans=spans), tree)
     assert [(word["start"], word["end"], word["upos"]) for word in parse.to_dict()["words"]] == [
         (*span, None) for span in spans
     ]
-    assert parse.to_dict()["id"] is parse.to_dict()["text"] is None
+    assert (parse.to_dict()["id"], parse.to_dict()["text"]) == (None, "She ran")
 
 
 def test_a_printed_tree():
@@ -336,7 +336,7 @@ def test_a_printed_tree():
         "3  go   VERB   ─┴─┬─┘  root    0",
         "4  !    PONCT  ──◄┘    punct   3",
     ]
-    without_tags = Parse(Sentence.from_words(["Go"]), DependencyTree((0,), ("root",)), (1.0,), (), 0.0)
+    without_tags = Parse(Sentence.from_words(["Go"]), DependencyTree((0,), ("root",)))
     assert str(without_tags).split() == ["1", "Go", "root", "0"]
 
 
@@ -372,26 +372,76 @@ def test_a_long_sentence_is_printed_without_arcs():
 
 def test_words_of_a_tree_are_objects():
     parse = contracted()
-    assert [word.text for word in parse] == parse.words and parse.heads == parse.arcs == parse.tree.heads
-    for number, (word, row) in enumerate(zip(parse, parse.to_dict()["words"], strict=True), 1):
-        assert (word.number, word.head.number if word.head else 0) == (number, row["head"])
-        assert all(getattr(word, name) == value for name, value in row.items() if name not in ("form", "head"))
+    assert [*parse] == [*parse.words] and parse.heads == parse.arcs == [3, 3, 0, 3]
+    for word, row in zip(parse, parse.to_dict()["words"], strict=True):
+        assert (word.head.id if word.head else 0) == row["head"]
+        assert all(getattr(word, name) == value for name, value in row.items() if name not in ("feats", "head"))
         assert word.children == [other for other in parse if other.head == word]
-    (root,) = (word for word in parse if word.head is None)
-    assert root.subtree == [*parse] and parse[0].subtree == [parse[0]] and "parse=" not in repr(root)
-    assert pickle.loads(pickle.dumps(parse))[-1] == parse[-1]
+        assert word.ancestors == ([word.head] if word.head else [])
+    assert parse.root.subtree == [*parse] and parse[0].subtree == [parse[0]] and "parse=" not in repr(parse.root)
+    assert parse.root.form == "go" and pickle.loads(pickle.dumps(parse))[-1] == parse[-1]
+
+
+def test_lists_have_the_attributes_of_all_words_given_or_predicted():
+    parse = contracted()
+    for name in ("forms", "lemmas", "upos", "xpos", "feats", "deprels"):
+        attribute = name.rstrip("s") if name in ("forms", "lemmas", "deprels") else name
+        assert getattr(parse, name) == [getattr(word, attribute) for word in parse]
+    assert (parse.upos, parse.xpos) == (["AUX", "PART", "VERB", "PONCT"], ["VBP", None, None, None])
+    assert parse.feats == [{"Mood": "Imp"}, {}, {}, {}] and parse.lemmas == ["do", "not", "go", "!"]
+
+
+def test_nodes_of_an_amr_are_objects():
+    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    likes = parse.top
+    assert (likes.concept, [word.form for word in likes.words], {*likes.edges}) == (
+        ("like-01", ["likes"], {"ARG0", "ARG1"})
+    )
+    (city,) = likes.edges["ARG1"]
+    assert (city.wiki, city.variable, parse[3].nodes[0]) == ('"New_York_City"', "c", city)
+    assert [edge.score for edge in parse.edges] == [*parse.edge_scores]
+    assert [edge.source for edge in parse.edges if edge.target == city] == [likes]
+
+
+def test_gold_graphs_are_parses_without_scores():
+    tree = contracted()
+    gold = next(iter(read(SAMPLE)))
+    assert gold.words[0].score is gold.model is None and gold.to_dict()["words"][0]["upos"] == "DET"
+    assert {*gold.to_dict()} == {*tree.to_dict()} and len(gold.to_spacy()) == len(gold)
+    assert gold.to_conllu(scores=True).count("\t") == 9 * len(gold) and "<svg" in gold._repr_svg_()
+    amr = next(iter(read(SAMPLE_AMR)))
+    assert amr.nodes[0].score is None and "<svg" in amr._repr_svg_() and amr.to_dict()["top"] == amr.top.id
 
 
 def test_graphs_of_networkx():
     tree, amr = contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)
     graph = tree.to_networkx()
     assert networkx.is_arborescence(graph) and [*graph] == [1, 2, 3, 4]
-    assert {(head, word): edge["relation"] for head, word, edge in graph.edges(data=True)} == {
-        (word.head.number, word.number): word.relation for word in tree if word.head
+    assert {(head, word): edge["deprel"] for head, word, edge in graph.edges(data=True)} == {
+        (word.head.id, word.id): word.deprel for word in tree if word.head
     }
     graph = amr.to_networkx()
-    assert sorted(graph.edges(data="role")) == sorted((s, t, role) for s, role, t in amr.graph.edges)
-    assert tuple(dict(graph.nodes(data="label")).values()) == amr.graph.labels and graph.graph["top"] == amr.graph.top
+    assert sorted(graph.edges(data="role")) == sorted((s + 1, t + 1, role) for s, role, t in amr.graph.edges)
+    assert tuple(dict(graph.nodes(data="concept")).values()) == amr.graph.labels
+    assert graph.graph["top"] == amr.top.id
+
+
+def test_files_of_graphml_hold_both_kinds_of_graphs(tmp_path):
+    for parse in (contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)):
+        graph, file = parse.to_networkx(), tmp_path / "graph.xml"
+        networkx.write_graphml(graph, file)
+        again = networkx.read_graphml(file, node_type=int)
+        assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True)) and len(again.edges) == len(graph.edges)
+
+
+def test_tables_of_pandas(monkeypatch):
+    tree, amr = contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    words = Parses([tree, tree]).to_pandas()
+    assert words["sentence"].tolist() == [1] * 4 + [2] * 4 and words["form"].tolist() == 2 * tree.forms
+    assert amr.to_pandas()["concept"].tolist() == [*amr.graph.labels]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"tables need the package pandas .*: pip install pandas"):
+        tree.to_pandas()
 
 
 def test_metadata_that_penman_reads():
@@ -416,7 +466,7 @@ def test_pictures_in_notebooks():
         assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>") and parse._repr_svg_() == svg
         assert all(f">{word}<" in svg for word in shown)
     tree = DependencyTree((0,), ("<b>",))
-    svg = Parse(Sentence.from_words(["<script>$\\frac$</script>"]), tree, (1.0,), (), 0.0)._repr_svg_()
+    svg = Parse(Sentence.from_words(["<script>$\\frac$</script>"]), tree)._repr_svg_()
     assert "<script" not in svg and "&lt;script&gt;$\\frac$&lt;" in svg and "<b>" not in svg
 
 
@@ -463,14 +513,14 @@ def test_a_document_of_an_amr_has_names_as_entities(vocab):
 def test_words_that_do_not_spell_their_token_stand_apart(vocab):
     rows = (Row("1-2", "du", misc="SpaceAfter=No"), Row("1", "de"), Row("2", "le"), Row("3", "!"))
     tree = DependencyTree((3, 3, 0), ("a", "b", "root"))
-    document = Parse(Sentence(rows), tree, (1.0,) * 3, (), 0.0).to_spacy(vocab)
+    document = Parse(Sentence(rows), tree).to_spacy(vocab)
     assert document.text == "de le! "
 
 
 @given(st.data())
 def test_a_tree_of_any_shape_is_one_sentence(vocab, data):
     tree = random_tree(data.draw, data.draw(st.integers(1, 9)))
-    parse = Parse(Sentence.from_words(["w"] * len(tree)), tree, (1.0,) * len(tree), (), 0.0)
+    parse = Parse(Sentence.from_words(["w"] * len(tree)), tree)
     document = parse.to_spacy(vocab)
     assert len(list(document.sents)) == 1
     again = type(document)(vocab).from_bytes(document.to_bytes())

@@ -204,7 +204,7 @@ def test_models_find_silver_trees_together(tmp_path):
     silver_trees(SAMPLE, "-o", treebank, "--model", "en-fast", "--ensemble", "en-ewt", "--least", "0.92")
     given = [*filter(NewTexts(4, 60).let_pass, sentences_of(SAMPLE))]
     parses = Parser.load("en-fast", beam=10, others=["en-ewt"]).parse(given)
-    sure = {tuple(one.words): one.tree for one in parses if fmean(one.arc_scores) >= 0.92}
+    sure = {tuple(one.forms): one.tree for one in parses if fmean(one.arc_scores) >= 0.92}
     assert {tuple(one.forms): one.tree() for one in read_conllu(treebank)} == sure
     assert 10 < len(sure) < len(given)
 

@@ -47,8 +47,8 @@ class FakeParser:
             small = AmrGraph((first,), frozenset(), ())
             large = AmrGraph((f"{word}-02", "x"), frozenset(), (Edge(0, "ARG0", 1),))
             parses = [
-                AmrParse(entry, small, ((0,),), {}, (), 0.0, (1.0,), probability=0.5),
-                AmrParse(entry, large, ((0,), (0,)), {}, (), 0.0, (1.0, 1.0), (1.0,), probability=0.25),
+                AmrParse(entry, small, ((0,),), node_scores=(1.0,), probability=0.5),
+                AmrParse(entry, large, ((0,), (0,)), node_scores=(1.0, 1.0), edge_scores=(1.0,), probability=0.25),
             ]
             yield ranked(parses[1:] if self.only_second else parses, 2)
 
@@ -113,7 +113,7 @@ def test_graphs_that_agree_too_little_or_have_an_unwanted_concept_are_left_out(t
 )  # fmt: skip
 def test_graphs_with_odd_structures_are_left_out(graph, odd):
     entry = parse_entry(["# ::id 1", "# ::snt A", graph])
-    parse = AmrParse(entry, entry.graph, ((0,),) * len(entry.graph), {}, (), 0.0, ())
+    parse = AmrParse(entry, entry.graph, ((0,),) * len(entry.graph))
     assert silver.kept(entry, parse, 1.0, 0.0, ()).left_out == (odd or "")
 
 
@@ -154,7 +154,7 @@ GRAPHS = [SEE, AmrGraph(("see-01", "girl"), frozenset(), (Edge(0, "ARG0", 1),)),
 
 
 def parse_of(graph: AmrGraph) -> AmrParse:
-    return AmrParse(ENTRY, graph, ((1,), (0,)), {}, (), 0.0, (1.0, 1.0), (1.0,))
+    return AmrParse(ENTRY, graph, ((1,), (0,)), node_scores=(1.0, 1.0), edge_scores=(1.0,))
 
 
 def test_the_majority_is_chosen_and_of_equal_ones_the_first():
@@ -211,7 +211,8 @@ class TreeParser:
         for one in sentences:
             n = len(one.forms)
             tree = DependencyTree(tuple(0 if i == 1 else 2 for i in range(n)), ("dep", "root", *["dep"] * (n - 2)))
-            yield Parse(one, tree, (1.0,) * n, (), 0.0, tuple("VERB" if i == 1 else "NOUN" for i in range(n)))
+            tagged = one.with_tags(["VERB" if i == 1 else "NOUN" for i in range(n)])
+            yield Parse(tagged, tree, (1.0,) * n)
 
 
 def test_an_english_text_is_divided_into_sentences_and_words(tmp_path):

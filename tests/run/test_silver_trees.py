@@ -33,7 +33,7 @@ class FakeParser:
 
     def parse_stream(self, sentences):
         for sentence in sentences:
-            parses = [Parse(sentence, tree, (1.0,) * 3, (), 0.0, probability=0.1) for tree in self.trees]
+            parses = [Parse(sentence, tree, (1.0,) * 3, probability=0.1) for tree in self.trees]
             yield ranked(parses, len(parses)) if len(parses) > 1 else parses[0]
 
 
@@ -65,7 +65,7 @@ def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that
 
         def parse_stream(self, sentences):
             for parse in super().parse_stream(sentences):
-                yield replace(parse, upos=(self.tag,) * 3, lemmas=("x",) * 3)
+                yield replace(parse, sentence=parse.sentence.with_tags((self.tag,) * 3, ("x",) * 3))
 
     sentence = with_id(("a", "b", "c"), "one")
     ((parse, agreement),) = silver_trees(
@@ -75,7 +75,7 @@ def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that
     (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
     assert [(row.upos, row.lemma, row.xpos, row.feats) for row in read.rows] == [("NOUN", "x", "_", "_")] * 3
     ((parse, agreement),) = silver_trees([Tagger("NOUN", CHAIN), Tagger("VERB", FLAT), FakeParser(FLAT)], [sentence])
-    assert parse.tree == FLAT and parse.upos == ("VERB",) * 3
+    assert parse.tree == FLAT and parse.upos == ["VERB"] * 3
 
 
 def test_an_alternative_keeps_the_id_of_its_sentence():

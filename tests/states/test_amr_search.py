@@ -16,7 +16,9 @@ WORDS = [["is", "eddie", "murphy", "still", "alive"], ["calc"], ["calc", "."], [
 
 def assert_same(found: list[AmrParse], expected: list[AmrParse]) -> None:
     assert [parse.actions for parse in found] == [parse.actions for parse in expected]
-    assert [parse.score for parse in found] == pytest.approx([parse.score for parse in expected], abs=1e-5)
+    assert [parse.mean_log_probability for parse in found] == pytest.approx(
+        [parse.mean_log_probability for parse in expected], abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -45,7 +45,7 @@ def trained(checkpoint, amr_checkpoint, data_folder, amr_data_folder, tmp_path_f
 
 def parses(path: Path) -> list[tuple]:
     parser = Parser.load(path, precision="fp32", threads=1)
-    return [(parse.actions, parse.score) for parse in parser.parse(SENTENCES)]
+    return [(parse.actions, parse.mean_log_probability) for parse in parser.parse(SENTENCES)]
 
 
 def what_happens(path: Path, expected: list[tuple]) -> str:

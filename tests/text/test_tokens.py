@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser.text.characters import Clusters
-from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
+from transition_parser.text.spacy_tokens import tokenize, tokens_of_spacy
 from transition_parser.text.tokens import Token, tokens
 
 DIVISIONS = pytest.mark.parametrize("divide", [tokens, tokens_of_spacy])
@@ -106,7 +106,7 @@ def of_spacy():
 
 def compare(of_spacy, text: str) -> int:
     parts = [part for part in set(re.findall(r"\S{1,500}", text)) if not DIFFERENT.search(part)]
-    assert [tokenise(part) for part in parts] == [of_spacy(part) for part in parts]
+    assert [tokenize(part) for part in parts] == [of_spacy(part) for part in parts]
     return len(parts)
 
 
@@ -126,12 +126,12 @@ def test_exceptions_are_those_of_spacy(of_spacy):
     assert len(rules) > 1300
     for before, after in (("", ""), ("(", ".)"), ("x-", ","), ("", "'s"), ("<", "/")):
         texts = [f"{before}{rule}{after}" for rule in rules]
-        assert [tokenise(text) for text in texts] == [of_spacy(text) for text in texts]
+        assert [tokenize(text) for text in texts] == [of_spacy(text) for text in texts]
 
 
 @given(st.text("aZé0.,'’-–:;/()<>!?$%°&@#_*+=^~\"…", min_size=1, max_size=30))
 def test_punctuation_is_divided_as_by_spacy(of_spacy, text):
-    assert tokenise(text) == of_spacy(text)
+    assert tokenize(text) == of_spacy(text)
 
 
 WHOLE = "Enter your id here|They wed in May|Meet me on Wed|Id cards|Mr. Hed|as is his wont|the cant of thieves|the hows"
@@ -139,8 +139,8 @@ WHOLE = "Enter your id here|They wed in May|Meet me on Wed|Id cards|Mr. Hed|as i
 
 @pytest.mark.parametrize("text", WHOLE.split("|"))
 def test_words_are_no_contractions(text):
-    assert tokenise(text) == text.split()
+    assert tokenize(text) == text.split()
 
 
 def test_contractions_without_an_apostrophe():
-    assert tokenise("I cant and he wont, shed; Im Ive dont") == "I ca nt and he wo nt , shed ; I m I ve do nt".split()
+    assert tokenize("I cant and he wont, shed; Im Ive dont") == "I ca nt and he wo nt , shed ; I m I ve do nt".split()

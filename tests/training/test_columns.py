@@ -138,7 +138,7 @@ def test_what_is_missing_is_filled_in(exported):
             right += new.upos == gold.upos
     assert right > 0.25 * sum(len(sentence.words) for sentence in sentences)
     (parse,) = parser.parse([["She", "sleeps", "."]])
-    assert len(parse.upos) == len(parse.lemmas) == 3
+    assert None not in (*parse.upos, *parse.lemmas)
 
 
 def test_lemmas_of_known_forms_are_those_of_training(exported):
@@ -148,7 +148,8 @@ def test_lemmas_of_known_forms_are_those_of_training(exported):
     pairs = [
         pair for s, parse in zip(sentences, parses, strict=True) for pair in zip(s.words, parse.lemmas, strict=True)
     ]
-    assert sum(gold.lemma == found for gold, found in pairs) > 0.99 * len(pairs)  # with its gold tag hardly any has two
+    # with its gold tag hardly any form has two
+    assert sum(gold.lemma == (found or "_") for gold, found in pairs) > 0.99 * len(pairs)
 
 
 @pytest.mark.parametrize("reads", mostly_slow(["the encoder", "words, too"], "the encoder"))

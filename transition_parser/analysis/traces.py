@@ -16,6 +16,7 @@ import torch
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
+from transition_parser.parsing.parses import SentenceParse
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, TransitionSystem
 
@@ -49,10 +50,10 @@ class Step:
 class TracedDerivation:
     """A derivation of a sentence."""
 
-    graph: Mapping[str, Any]  # of `Formalism.as_data`; for the parse of a model of `Formalism.parse_as_data`
+    graph: Mapping[str, Any]  # of `graph_data`
     actions: int  # the number of its actions
     steps: tuple[Step, ...]  # one more than its actions, or none if they were not asked for
-    score: float | None = None  # see `Hypothesis.score`; None for a gold derivation
+    mean_log_probability: float | None = None  # see `Parse`; None for a gold derivation
     log_probability: float | None = None  # of all actions together; None for a gold derivation
     drawings: Sequence[str] = ()  # of `Formalism.steps_drawings`; those of the graph are in `graph`
 
@@ -63,13 +64,19 @@ class Trace:
 
     formalism: str  # the name of the kind of graph
     system: str  # the name of the transition system
-    words: tuple[str, ...]  # as they were given
+    forms: tuple[str, ...]  # of the words, as they were given
     derivations: tuple[TracedDerivation, ...]
 
     def as_data(self) -> dict[str, Any]:
         """Return the trace as dictionaries, sequences, strings and numbers, for JSON."""
         derivations = [{**vars(one), "steps": [vars(step) for step in one.steps]} for one in self.derivations]
         return {**vars(self), "derivations": derivations}
+
+
+def graph_data(parse: SentenceParse, written: AnySentence, drawings: bool = False) -> dict[str, Any]:
+    """Return the entries of `SentenceParse.rounded`, the `written` sentence, and where asked for, the `drawings`."""
+    pictures = {"drawings": parse.drawings()} if drawings else {}
+    return {**parse.rounded(), "written": str(written), **pictures}
 
 
 # --- any derivation -------------------------------------------------------------------------
@@ -97,7 +104,7 @@ def trace_gold(
     """Return the trace of a gold derivation, which no model found; for `drawings` see `trace`."""
     words = sentence.forms
     steps = tuple(steps_of(formalism, system, words, actions))
-    derivation = TracedDerivation(formalism.as_data(sentence), len(actions), steps)
+    derivation = TracedDerivation(graph_data(formalism.from_gold(sentence), sentence), len(actions), steps)
     if drawings:
         derivation = _drawn(derivation, formalism, words, formalism.drawings(sentence))
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
@@ -157,7 +164,7 @@ def _traced(
             for step in plain if direct else _scored(parser, encoder_out, hypothesis.tokens, plain):
                 pause()
                 steps.append(step)
-        graph, total = formalism.parse_as_data(parse), sum(hypothesis.step_scores)
+        graph, total = graph_data(parse, parse.annotated()), sum(hypothesis.step_scores)
         derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total)
         if drawings and steps:
             derivation = _drawn(derivation, formalism, sentence.forms, parse.drawings())

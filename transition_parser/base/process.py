@@ -187,8 +187,8 @@ def on_terminal() -> bool:
     return bool(sys.stderr and sys.stderr.isatty())
 
 
-def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
-    """Return an iterable over `items` that shows a progress bar on standard error if standard error is a terminal."""
+def progress(items: Iterable[Item], what: str, total: int | None = None, quiet: bool = False) -> Iterable[Item]:
+    """Return an iterable over `items` that shows a progress bar if standard error is a terminal, unless `quiet`."""
     from tqdm import tqdm  # imported late because the import is slow, and --help does not need it
 
-    return tqdm(items, desc=what, total=total, disable=not on_terminal(), leave=False)
+    return tqdm(items, desc=what, total=total, disable=quiet or not on_terminal(), leave=False)

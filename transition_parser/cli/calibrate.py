@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.gold])
-    architecture, options, _ = read_config(arguments.model)  # first, since it raises for a folder that is no model
+    architecture, options, *_ = read_config(arguments.model)  # first, since it raises for a folder that is no model
     found = calibrate(arguments.model, arguments.gold, arguments.beam, arguments.precision, arguments.threads)
     write_config(arguments.model, architecture, options, found.calibration)
     figures = {}

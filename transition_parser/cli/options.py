@@ -146,8 +146,8 @@ def add_text(parser: argparse._ActionsContainer) -> None:
     text = parser.add_mutually_exclusive_group()
     for name, what in (
         ("--raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
-        ("--tokens", "read text as one tokenised sentence a line, with spaces between the tokens"),
-        ("--tokenize", "read text as one sentence a line, and tokenise it"),
+        ("--tokens", "read text as one tokenized sentence a line, with spaces between the tokens"),
+        ("--tokenize", "read text as one sentence a line, and tokenize it"),
         ("--vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
     ):
         text.add_argument(name, action="store_true", help=what)
@@ -155,8 +155,8 @@ def add_text(parser: argparse._ActionsContainer) -> None:
 
 def layout_of_text(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `Parser.read` for the options of `add_text`."""
-    tokenised = True if arguments.tokens else False if arguments.tokenize else None
-    return {"tokenised": tokenised, "raw": arguments.raw, "vertical": arguments.vertical}
+    tokenized = True if arguments.tokens else False if arguments.tokenize else None
+    return {"tokenized": tokenized, "raw": arguments.raw, "vertical": arguments.vertical}
 
 
 def add_beam(parser: argparse._ActionsContainer) -> None:

@@ -19,13 +19,14 @@ the parses of dev and test, and the folder model, which `parse` reads.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import os_errors_naming
@@ -106,19 +107,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the unfinished steps, and print the scores."""
+    import_user_dir(arguments.user_dir)
+    treebanks = _treebanks(arguments)
+    figures = _trained(arguments, treebanks)
+    if arguments.json:
+        print_figures(figures, True)
+    else:
+        model = figures.pop("model")
+        print("\n".join(_table(figures) if treebanks else _lines(figures)))
+        print(f"model: {model}")
+    return 0
+
+
+def train(
+    source: str | os.PathLike | Sequence[str | os.PathLike],
+    output: str | os.PathLike,
+    *,
+    pretrained: str | None = None,
+    config: str | None = None,
+    start_from: str | None = None,
+    device: str = "cpu",
+    options: Sequence[str] = (),
+    flags: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Train a model, as the command `train` does; the same call again continues after an interruption.
+
+    source: the folder of a treebank, or several of them; with the options `--train` and `--dev` a config
+    output: the folder of the experiment
+    pretrained, config, start_from, device: see `transition-parser train --help`
+    options: further options of the command, such as `["--beam", "1", "10"]`
+    flags: flags that replace flags of the config, such as `["--max-epoch", "20"]`
+
+    Return the scores of each split and beam size, as `train --json` prints them, and as `model` the path of the model.
+    Raises `InputError` for bad input or options.
+    """
+    parser = _Arguments()
+    add_arguments(parser)
+    sources = [source] if isinstance(source, str | os.PathLike) else source
+    arguments = parser.parse_args([*map(str, sources), "--output", str(output), "--device", device, *options])
+    chosen = {"pretrained": pretrained, "config": config, "start_from": start_from}
+    vars(arguments).update({name: value for name, value in chosen.items() if value is not None}, passed_on=flags)
+    return _trained(arguments, _treebanks(arguments))
+
+
+class _Arguments(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message)
+
+
+def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> dict[str, Any]:
+    """Run the unfinished steps, and return the scores and the path of the model."""
     from transition_parser.training.evaluation import Evaluation
     from transition_parser.training.experiment import locked
     from transition_parser.training.stages import Stages
 
-    import_user_dir(arguments.user_dir)
-    treebanks = _treebanks(arguments)
     experiment = _experiment(arguments, treebanks)
     new = not experiment.dest.exists()
     with locked(experiment.dest), os_errors_naming(experiment.dest):
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
-        how = Evaluation(tuple(arguments.beam), arguments.device, {"conll18": True} if treebanks else {})
+        how = Evaluation(tuple(arguments.beam), arguments.device, bool(treebanks))
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(
             experiment, how, arguments.user_dir, experiment.settings["bits"], arguments.processes, about, treebanks
@@ -132,12 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
             if new and stages.holds_nothing:
                 shutil.rmtree(experiment.dest)
             raise
-    if arguments.json:
-        print_figures({**figures, "model": str(experiment.model)}, True)
-    else:
-        print("\n".join(_table(figures) if treebanks else _lines(figures)))
-        print(f"model: {experiment.model}")
-    return 0
+    return {**figures, "model": str(experiment.model)}
 
 
 def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:

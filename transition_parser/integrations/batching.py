@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from transition_parser.analysis.traces import trace
+from transition_parser.analysis.traces import graph_data, trace
 from transition_parser.parsing.parser import Parser
 
 PARSE, DRAW, TRACE = "parse", "draw", "trace"  # DRAW: parse and draw
@@ -136,19 +136,13 @@ def _cost(sentence: Any) -> float:
 
 def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Work]:
     """Return (model, kind of work) → the function that parses sentences, or traces derivations; see `Batches`."""
-    kinds: dict[str, Callable[..., Sequence[Any]]] = {PARSE: _parses, DRAW: _drawn, TRACE: _traces}
+    draw = partial(_parses, drawings=True)
+    kinds: dict[str, Callable[..., Sequence[Any]]] = {PARSE: _parses, DRAW: draw, TRACE: _traces}
     return {(name, kind): partial(work, parser) for name, parser in parsers.items() for kind, work in kinds.items()}
 
 
-def _parses(parser: Parser, sentences: Sequence[Any], check: Check) -> list[dict[str, Any]]:
-    parses = parser.parse_stream(sentences)
-    return [{**parser.formalism.parse_as_data(parse), "score": parse.score} for parse in parses]
-
-
-def _drawn(parser: Parser, sentences: Sequence[Any], check: Check) -> list[dict[str, Any]]:
-    parses = parser.parse_stream(sentences)
-    of_parse = parser.formalism.parse_as_data
-    return [{**of_parse(parse), "score": parse.score, "drawings": parse.drawings()} for parse in parses]
+def _parses(parser: Parser, sentences: Sequence[Any], check: Check, drawings: bool = False) -> list[dict[str, Any]]:
+    return [graph_data(parse, parse.annotated(), drawings) for parse in parser.parse_stream(sentences)]
 
 
 def _traces(parser: Parser, wanted: Sequence[ToTrace], check: Check) -> list[str]:

@@ -20,7 +20,11 @@ import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.pipeline.dep_parser import parser_score
+from spacy.pipeline.lemmatizer import lemmatizer_score
+from spacy.pipeline.morphologizer import morphologizer_score
+from spacy.pipeline.tagger import tagger_score
 from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
 from spacy.util import minibatch
 
 from transition_parser.base.errors import InputError, input_error
@@ -88,15 +92,18 @@ class _Component(Pipe):
         """The parser, which is loaded at its first use. Raises `InputError` as `Parser.load` does."""
         with self._lock:
             if self._parser is None:
-                from transition_parser.parsing.parser import Parser
-
-                self._parser = Parser.load(self.model, **self.options)
+                self._parser = self._load(self.model)
         if self._parser.formalism is not self.formalism:
             raise InputError(
                 f"{self.name}: {self.model} is a model of {self._parser.formalism.name}, "
                 f"and the component one of {self.formalism.name}: give both of the same kind"
             )
         return self._parser
+
+    def _load(self, model: str) -> Parser:
+        from transition_parser.parsing.parser import Parser
+
+        return Parser.load(model, **{name: self.options[name] for name in OPTIONS})
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse a document."""
@@ -148,7 +155,6 @@ class _Component(Pipe):
 
     def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
         """Load the model that `to_disk` wrote, in place of the configured one."""
-        from transition_parser.parsing.parser import Parser
         from transition_parser.storage.checkpoints import model_path
         from transition_parser.storage.exports import WEIGHTS
 
@@ -159,8 +165,7 @@ class _Component(Pipe):
         if weights.is_file() and sha256_of(weights) != saved["sha256"]:
             mend = "save the pipeline again" if saved["name"] else "copy the pipeline again"
             raise input_error(f"the model {model} is not the one that the pipeline was saved with: {mend}", folder)
-        parser = Parser.load(model, **self.options)
-        self.model, self._folder, self._parser = model, None, parser
+        self.model, self._folder, self._parser = model, None, self._load(model)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
@@ -192,12 +197,22 @@ class TreeComponent(_Component):
 
     It sets `head` and `dep` of tokens, and `is_sent_start` where it is None. It sets `pos`, `lemma`, `tag` and `morph`
     of tokens that have none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and
-    `doc._.tree`; `doc.noun_chunks` works on its trees. `nlp.evaluate` scores it as spaCy's own parser.
+    `doc._.tree`; `doc.noun_chunks` works on its trees. `nlp.evaluate` scores trees, tags, features and lemmas as those
+    of spaCy's own components. The option `root` is the relation of roots, such as `ROOT` of spaCy's own parsers.
     """
 
     formalism = TREES
-    _read, _write = staticmethod(documents.tree_sentences), staticmethod(documents.set_trees)
-    scorer = staticmethod(parser_score)  # for `nlp.evaluate`
+    _read = staticmethod(documents.tree_sentences)
+
+    @staticmethod
+    def scorer(examples: Iterable[Example], **options: Any) -> dict[str, Any]:
+        """Return the scores of documents, for `nlp.evaluate`, which gives the options."""
+        examples = list(examples)
+        scorers = (parser_score, tagger_score, morphologizer_score, lemmatizer_score)
+        return {name: score for scorer in scorers for name, score in scorer(examples, **options).items()}
+
+    def _write(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
+        documents.set_trees(doc, sentences, parses, self.options["root"])
 
     def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
         super().__init__(name, model, options)
@@ -239,11 +254,14 @@ def _register(kind: type[_Component], factory: str, model: str, assigns: Sequenc
         threads: int | None,
         domain: str | None,
         lenpen: float | None,
+        root: str = "root",
     ) -> _Component:
         if issubclass(kind, TreeComponent):
             documents.register_noun_chunks(nlp.vocab)
+        elif root != "root":
+            raise InputError(f"{name}: root is an option of trees, and the component makes AMRs: leave it out")
         values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
-        return kind(name, model, dict(zip(OPTIONS, values, strict=True)))
+        return kind(name, model, {**dict(zip(OPTIONS, values, strict=True)), "root": root})
 
     Language.factory(factory, assigns=assigns, default_config={"model": model, **OPTIONS}, func=make)
     return make

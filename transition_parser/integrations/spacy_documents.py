@@ -92,10 +92,16 @@ def tree_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[
         yield Sentence(tuple(rows))
 
 
-def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
-    """Write heads, relations and sentence starts into a document, and tags, lemmas and features where it has none."""
-    there = [parse for parse in parses if parse is not None]
-    names = ["POS", "LEMMA", *["TAG"] * any(one.xpos for one in there), *["MORPH"] * any(one.feats for one in there)]
+def set_trees(
+    document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None], root: str = "root"
+) -> None:
+    """Write heads, relations and sentence starts into a document, and tags, lemmas and features where it has none.
+
+    root: the relation that is written in place of `root`
+    """
+    rows = [row for parse in parses if parse is not None for row in parse.sentence.words]
+    there = [name for name in ("TAG", "MORPH") if any(getattr(row, _COLUMNS[name]) != NO_VALUE for row in rows)]
+    names = ["POS", "LEMMA", *there]
     n = len(document)
     heads, values = np.zeros(n, np.int64), {name: [""] * n for name in ("DEP", *names)}
     for sentence, parse in zip(sentences, parses, strict=True):
@@ -112,15 +118,15 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
                     of_name[i] = of_space[name]
         if parse is not None:
             tree = parse.tree
-            for i, row, head, relation in zip(words, parse.tagged().words, tree.heads, tree.relations, strict=True):
+            for i, row, head, relation in zip(words, parse.sentence.words, tree.heads, tree.relations, strict=True):
                 heads[i] = words[head - 1] - i if head else 0
-                values["DEP"][i] = relation
+                values["DEP"][i] = root if relation == "root" else relation
                 for name in names:
                     values[name][i] = value_of(getattr(row, _COLUMNS[name]))
     columns = [heads.astype(np.uint64), *(_ids(document, name, of_name) for name, of_name in values.items())]
     document.from_array(["HEAD", *values], np.stack(columns, axis=1))
     set_sentence_starts(document, [sentence.start for sentence in sentences])
-    document.noun_chunks_iterator = document.vocab.get_noun_chunks  # an older document has another iterator or none
+    document.noun_chunks_iterator = noun_chunks  # an older document has another iterator or none
     for sentence, parse in zip(sentences, parses, strict=True):
         for i, score in zip(sentence.words, parse.arc_scores if parse else (), strict=True):
             document[i]._.arc_score = score
@@ -273,7 +279,7 @@ def noun_chunks(doclike: Doc | Span) -> Chunks:
 
 def _relation(token: Token) -> str:
     """Return the relation of a token without its subtype."""
-    return token.dep_.partition(":")[0]
+    return "root" if token.dep_ == _ROOT_OF_SPACY else token.dep_.partition(":")[0]
 
 
 def _heads_a_phrase(token: Token) -> bool:

@@ -29,11 +29,13 @@ class Ranked(ABC):
         derivations, so this is a lower bound. The probabilities of different graphs of a sentence sum to 1 at most.
     place: the rank of the parse; None if no alternatives were asked for
     alternatives: the next best parses, each a different graph, best first; they have no alternatives themselves
+    model: the name and the version of the model (`Parser.version`); None for a gold graph
     """
 
     probability: float = 1.0
     place: NbestRank | None = None
     alternatives: tuple[Self, ...] = ()
+    model: str | None = None
 
     @property
     def ranked(self) -> tuple[Self, ...]:

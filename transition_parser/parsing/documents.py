@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -10,10 +11,9 @@ import numpy as np
 
 from transition_parser.base.errors import needs_extra
 from transition_parser.graphs.amr import named
-from transition_parser.graphs.conllu import Sentence
-from transition_parser.graphs.dependency import DependencyTree
 
 with needs_extra("spacy", "documents of spaCy"):
+    import spacy
     from spacy.parts_of_speech import IDS
     from spacy.tokens import Doc, Span
     from spacy.util import filter_spans
@@ -23,31 +23,43 @@ NO_VALUE = "_"
 AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
-def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
-    """Return a document of one sentence, whose tokens are the words, without spaces in `do` `n't`."""
-    words, spaces = sentence.words, []
-    for token, its_words in sentence.token_rows():
+@cache
+def vocabulary(language: str) -> Vocab:
+    """Return the vocabulary of a blank pipeline of a language, which all documents of this language share."""
+    try:
+        return spacy.blank(language).vocab
+    except ImportError:  # spaCy does not know the language
+        return spacy.blank("xx").vocab
+
+
+def document_of(parse: Any, vocab: Vocab | None, root: str = "root") -> Doc:
+    """Return a document of a `Parse`, whose tokens are the words, without spaces in `do` `n't`.
+
+    root: the relation of the root
+    """
+    words, spaces = parse.sentence.words, []
+    for token, its_words in parse.sentence.token_rows():
         spelled = "".join(word.form for word in its_words) == token.form
         spaces += [*[not spelled] * (len(its_words) - 1), token.space_after]
     document = Doc(
-        vocab,
-        words=[row.form for row in words],
+        vocab or vocabulary(parse.language or "en"),
+        words=parse.forms,
         spaces=spaces,
         pos=[row.upos if row.upos in IDS else "" for row in words],
         tags=[value_of(row.xpos) for row in words],
         lemmas=[value_of(row.lemma) for row in words],
         morphs=[value_of(row.feats) for row in words],
-        heads=[head - 1 if head else i for i, head in enumerate(tree.heads)],
-        deps=list(tree.relations),
+        heads=[head - 1 if head else i for i, head in enumerate(parse.heads)],
+        deps=[root if deprel == "root" else deprel for deprel in parse.deprels],
     )
     set_sentence_starts(document, [0])
     return document
 
 
-def document_of_amr(parse: Any, vocab: Vocab) -> Doc:
+def document_of_amr(parse: Any, vocab: Vocab | None) -> Doc:
     """Return a document of one sentence, whose tokens are the words of an `AmrParse`, with its AMR (`set_amr`)."""
     spaces = [end < start for (_, end), (start, _) in pairwise(parse.sentence.spans)] or [True] * (len(parse) - 1)
-    document = Doc(vocab, words=parse.words, spaces=[*spaces, False])
+    document = Doc(vocab or vocabulary("en"), words=parse.forms, spaces=[*spaces, False])
     set_sentence_starts(document, [0])
     set_amr(document[:], [document[i : i + 1] for i in range(len(document))], parse)
     return document

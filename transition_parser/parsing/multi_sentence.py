@@ -63,10 +63,11 @@ def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrPar
         new_names |= {number[node]: value for node, value in parse.new_names.items()}
         words += len(parse)
     actions = tuple(action for parse in parses for action in parse.actions)
-    total = sum(parse.score * (len(parse.actions) + 1) for parse in parses)
+    total = sum(parse.mean_log_probability * (len(parse.actions) + 1) for parse in parses)
     whole = AmrParse(
         sentence, AmrGraph(tuple(labels), frozenset(constants), with_numbers(edges)), tuple(alignments), wiki, actions,
         total / (len(actions) + 1), tuple(node_scores), tuple(edge_scores), new_names,
         sum(parse.completed for parse in parses), probability=math.prod(parse.probability for parse in parses),
+        model=parses[0].model,
     )  # fmt: skip
     return within_depth(whole)

@@ -4,7 +4,7 @@ from transition_parser import Parser
 
 parser = Parser.load("en")
 for parse in parser.parse("She sells sea shells."):
-    print(parse.tree.heads, parse.arc_scores)
+    print(parse.heads, parse.deprels)
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ import torch
 from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.model_files import short_repr
-from transition_parser.base.process import give_back_freed_memory, progress
+from transition_parser.base.process import give_back_freed_memory
+from transition_parser.base.process import progress as with_progress
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
@@ -274,6 +275,7 @@ class Parser(Generic[P_co]):
                 UnusedBeamWarning,
             )
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
+        resources = replace(resources, model=" + ".join(str(own.model) for _, own in members))
         of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
         if others and of_one_folder and not any(one.searches_directly for one, _ in members):
             return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)
@@ -307,6 +309,14 @@ class Parser(Generic[P_co]):
         path, *others = map(str, self._paths or [""])
         return {"model": path, "ensemble": others, "beam": self.beam, "lenpen": self.lenpen, **options}
 
+    @property
+    def version(self) -> str | None:
+        """The name of the model, with the first digits of the checksum of its files, such as `en-ewt 1f3b5c7d`.
+
+        All models of an ensemble are named. A checkpoint has a name alone, and a model in memory None.
+        """
+        return self.resources.model
+
     def __repr__(self) -> str:
         name = next(iter(map(str, self._paths)), "a model in memory")
         size = sum(tensor.numel() for tensor in self.model.state_dict().values()) / 1e6
@@ -328,7 +338,7 @@ class Parser(Generic[P_co]):
             text = [text]
         return self.parse(text, given)
 
-    def parse(self, text: object, given: GivenInput | None = None) -> Parses[P_co]:
+    def parse(self, text: object, given: GivenInput | None = None, progress: bool = False) -> Parses[P_co]:
         """Return the parses of the given text, sentences or file.
 
         - a string: a text. The segmenter of the model (without one, rules for English) divides it into sentences and
@@ -338,17 +348,20 @@ class Parser(Generic[P_co]):
           returns the parses of each text separately.
         - a list of lists of strings: sentences, each the list of its words
         - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
-        - a `pathlib.Path`: a CoNLL-U file (for AMRs, an AMR bank), or a file of raw text; `read` takes tokenised text
+        - a `pathlib.Path`: a CoNLL-U file (for AMRs, an AMR bank), or a file of raw text; `read` takes tokenized text
 
         A warning says so where a string is the name of a file, and where all texts of a list are single words. U+FFFD
         replaces zero bytes and halves of surrogate pairs, with a warning. Raises `InputError` for anything else, and
         for lists of words that are empty or have empty words.
 
         given: as for `parse_stream`
+        progress: True for a progress bar where standard error is a terminal
         """
-        return Parses(self.parse_stream(self.tokenise(text), given=given))
+        sentences = self.tokenize(text)
+        parses = self.parse_stream(sentences, CHUNK // 16 if progress else None, given)
+        return Parses(with_progress(parses, "parsing", len(sentences), quiet=not progress))
 
-    def tokenise(self, text: object) -> list[Any]:
+    def tokenize(self, text: object) -> list[Any]:
         """Return the sentences that `parse` would parse, each with its tokens (`.forms`) and their places (`.spans`).
 
         text: as for `parse`
@@ -412,33 +425,43 @@ class Parser(Generic[P_co]):
             raise errors[0]
 
     def read(
-        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, vertical: bool = False
+        self, path: str | os.PathLike, tokenized: bool | None = None, raw: bool = False, vertical: bool = False
     ) -> Iterator[AnySentence]:
         """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), for `parse_stream`.
 
-        tokenised: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
-            False: one sentence a line, not tokenised.
+        tokenized: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
+            False: one sentence a line, not tokenized.
         raw: True to read the file as raw text, whatever it looks like
         vertical: True to read a word a line, up to a tab, with a blank line after each sentence
         """
-        reading = Reading(tokenised, raw, None, None, self.longest, self.resources.segmenter, vertical)
+        reading = Reading(tokenized, raw, None, None, self.longest, self.resources.segmenter, vertical)
         return read_sentences(path, self.formalism.sentence, reading)
 
     def parse_file(
-        self, source: str | os.PathLike | Iterable[AnySentence], output: str | os.PathLike, **annotations: Any
+        self,
+        source: str | os.PathLike | Iterable[AnySentence],
+        output: str | os.PathLike,
+        scores: bool = False,
+        actions: bool = False,
+        quiet: bool = False,
     ) -> None:
         """Parse a file into a file of CoNLL-U or an AMR bank, which is written whole or not at all.
 
         source: a file as `read` takes it, or the sentences of one
-        annotations: options of `annotated` of the parses, such as `scores=True`
+        scores, actions: see `annotated` of the parses
+        quiet: True for no progress bar, which is shown where standard error is a terminal
         """
         sentences = self.read(source) if isinstance(source, str | os.PathLike) else source
         with opened_output(str(output)) as file:
-            for parse in progress(self.parse_stream(sentences), f"parsing into {output}"):
-                file.writelines(str(one.annotated(**annotations)) for one in parse.ranked)
+            for parse in with_progress(self.parse_stream(sentences), f"parsing into {output}", quiet=quiet):
+                file.writelines(str(one.annotated(scores, actions)) for one in parse.ranked)
 
     def evaluate(
-        self, gold: str | os.PathLike, parsed: str | os.PathLike | None = None, segment: bool = False, **options: Any
+        self,
+        gold: str | os.PathLike,
+        parsed: str | os.PathLike | None = None,
+        segment: bool = False,
+        conll18: bool = False,
     ) -> dict[str, Any]:
         """Parse the sentences of a file with gold graphs, and return the scores, as `score --json` prints them.
 
@@ -446,24 +469,23 @@ class Parser(Generic[P_co]):
             tags and features.
         parsed: a file for the parses, by default none
         segment: True to parse the text of gold trees, so that errors in sentences and words count, too; not for AMRs
-        options: options of `transition-parser score`, such as `full_labels=True` or `fine_grained=True`
+        conll18: True to add the table of the CoNLL 2018 shared task, for trees; `transition_parser.score` of the gold
+            file and `parsed` has more options
 
-        Raises `InputError` for a file without such graphs, for unknown options, and for `segment` with AMRs.
+        Raises `InputError` for a file without such graphs, and for `segment` and `conll18` with AMRs.
         """
         formalism = self.formalism
-        if segment and formalism is AMR:
+        if (segment or conll18) and formalism is AMR:
             problem = "AMRs are scored sentence by sentence, which the gold file must divide"
-            raise InputError(f"segment is for trees; {problem}: leave out segment")
-        if unknown := options.keys() - formalism.score_options:
-            raise InputError(f"unknown option {min(unknown)!r:.60}: give {', '.join(formalism.score_options)}")
+            raise InputError(f"segment and conll18 are for trees; {problem}: leave them out")
         sentences: Iterable[Any] = read_sentences(gold, formalism.sentence)
         if formalism is not AMR:
             read = formalism.read_graphs(gold)
-            sentences = self.tokenise(raw_text(read)) if segment else (one.untagged(self.given_columns) for one in read)
+            sentences = self.tokenize(raw_text(read)) if segment else (one.untagged(self.given_columns) for one in read)
         with TemporaryDirectory() as folder:
             written = parsed or Path(folder, f"parsed{formalism.suffix}")
             self.parse_file(sentences, written)
-            return formalism.score(str(gold), str(written), options).figures
+            return formalism.score(str(gold), str(written), {"conll18": True} if conll18 else {}).figures
 
     def parse_stream(
         self, sentences: Iterable[AnySentence], chunk: int | None = None, given: GivenInput | None = None

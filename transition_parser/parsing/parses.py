@@ -9,9 +9,9 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from transition_parser.base.errors import errors_at, shortened, warn
+from transition_parser.base.errors import InputError, errors_at, shortened, warn
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, PenmanLayout, TooDeepError, canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
@@ -23,6 +23,7 @@ from transition_parser.transitions import Action
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph
+    from pandas import DataFrame
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 # "name": the same, but other names get the name itself (`"New_York"`); False: none
 Wiki = bool | Literal["name"]
 
-_COLUMNS = ("lemma", "upos", "xpos", "feats")
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
 _REPLACED = ("parse_score", "score", "nbest", "actions")
@@ -43,9 +43,11 @@ _DIGITS = 4  # significant digits of numbers in lines of JSON
 
 
 class SentenceParse(Ranked):
-    """The parse of one sentence, a tree or an AMR. `len(parse)` is the number of words of the sentence."""
+    """The parse of one sentence, a tree or an AMR: a sequence of its words. `len(parse)` is the number of words."""
 
     sentence: Any
+    actions: tuple[Action, ...]
+    mean_log_probability: float
 
     @property
     def text(self) -> str:
@@ -53,12 +55,23 @@ class SentenceParse(Ranked):
         return self.sentence.text
 
     @property
-    def words(self) -> list[str]:
-        """The forms of the words."""
+    def forms(self) -> list[str]:
+        """The form of each word."""
         return self.sentence.forms
 
+    @property
+    @abstractmethod
+    def words(self) -> Sequence[Word]:
+        """The words, in order."""
+
+    def __getitem__(self, index: int) -> Any:
+        return self.words[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.words)
+
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.forms)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} words: {shortened(self.text)!r}>"
@@ -71,12 +84,28 @@ class SentenceParse(Ranked):
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold."""
 
+    def _as_data(self, **of_graph: Any) -> dict[str, Any]:
+        """Return the entries of `to_dict` of all parses around the ones that describe the graph."""
+        about = {"id": self.sentence.id, "line": self.sentence.line, "text": self.text, "model": self.model}
+        found = {"mean_log_probability": self.mean_log_probability, "probability": self.probability}
+        others: Sequence[Any] = self.alternatives
+        ranked = {"alternatives": [other.to_dict() for other in others]} if self.place else {}
+        return {**about, **of_graph, **found, "actions": [*map(str, self.actions)], **ranked}
+
     def to_json(self, actions: bool = False) -> str:
-        """Return the line that `parse --json` writes, without a line end: `to_dict`, with four significant digits.
+        """Return the line that `parse --json` writes, without a line end; for the parameter see `rounded`."""
+        return json.dumps(self.rounded(actions), ensure_ascii=False)
+
+    def rounded(self, actions: bool = False) -> dict[str, Any]:
+        """Return `to_dict` with four significant digits of each float.
 
         actions: True to keep the actions
         """
-        return json.dumps(_as_written(self.to_dict(), () if actions else ("actions",)), ensure_ascii=False)
+        return _rounded(self.to_dict(), () if actions else ("actions",))
+
+    def to_pandas(self) -> DataFrame:
+        """Return `Parses.to_pandas` of this parse alone."""
+        return Parses([self]).to_pandas()
 
     @abstractmethod
     def drawings(self) -> list[str]:
@@ -98,6 +127,19 @@ S = TypeVar("S", bound=SentenceParse)
 class Parses(list[S]):
     """A list of parses. Notebooks show the first ten as pictures."""
 
+    def to_pandas(self) -> DataFrame:
+        """Return a table of all words, for AMRs of all nodes: the number of the `sentence`, and entries of `to_dict`.
+
+        Raises `InputError` where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InputError(f"tables need the package pandas ({error}): pip install pandas") from None
+        data = enumerate((parse.to_dict() for parse in self), 1)
+        rows = [{"sentence": i, **row} for i, found in data for row in found.get("nodes", found["words"])]
+        return pandas.DataFrame(rows)
+
     def _repr_html_(self) -> str:
         shown = (f"<p>{escape(parse.text)}</p>{parse._repr_html_()}" for parse in self[:10])
         return "".join([*shown, f"<p>… and {len(self) - 10} more</p>" * (len(self) > 10)])
@@ -105,100 +147,132 @@ class Parses(list[S]):
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a parsed tree. A `Parse` is a sequence of its words.
+    """A word of a parsed sentence.
 
-    Unknown columns of CoNLL-U and unknown places in the text (`start` and `end`, as in `Sentence.spans`) are None.
+    id: its number, from 1
+    start, end: its place in the text that was parsed, for CoNLL-U in `# text`: the first character, counted from 0, and
+        the position after the last one; None where the place is unknown
     """
 
-    parse: Parse = field(repr=False, compare=False)
-    number: int  # from 1
-    text: str
-    relation: str
-    score: float  # see `Parse.arc_scores`
+    parse: Any = field(repr=False, compare=False)
+    id: int
+    form: str
     start: int | None
     end: int | None
+
+
+@dataclass(frozen=True)
+class TreeWord(Word):
+    """A word of a tree, with the names of CoNLL-U. Unknown columns are None.
+
+    feats: feature → value, such as `{"Number": "Sing"}`; empty for a word without features
+    deprel: the relation to its head
+    score: the confidence in head and relation, from 0 to 1 (see `Parse.arc_scores`); None in a gold tree
+    """
+
     lemma: str | None
     upos: str | None
     xpos: str | None
-    feats: str | None
+    feats: Mapping[str, str] = field(hash=False)
+    deprel: str
+    score: float | None
 
     @property
-    def head(self) -> Word | None:
+    def head(self) -> TreeWord | None:
         """The head, None for the root."""
-        head = self.parse.heads[self.number - 1]
+        head = self.parse.tree.heads[self.id - 1]
         return self.parse[head - 1] if head else None
 
     @property
-    def children(self) -> list[Word]:
+    def children(self) -> list[TreeWord]:
         """The dependents, in word order."""
-        return [word for word, head in zip(self.parse, self.parse.heads, strict=True) if head == self.number]
+        return [word for word, head in zip(self.parse, self.parse.tree.heads, strict=True) if head == self.id]
 
     @property
-    def subtree(self) -> list[Word]:
+    def ancestors(self) -> list[TreeWord]:
+        """The head, the head of the head, and so on up to the root."""
+        return [] if self.head is None else [self.head, *self.head.ancestors]
+
+    @property
+    def subtree(self) -> list[TreeWord]:
         """The word and all words below it, in word order."""
         reached = [self]
         for word in reached:  # the loop appends to this list
             reached += word.children
-        return sorted(reached, key=lambda word: word.number)
+        return sorted(reached, key=lambda word: word.id)
 
 
 @dataclass(frozen=True, repr=False)
 class Parse(SentenceParse):
     """One sentence parsed into a tree.
 
-    sentence: the input; `annotated` fills in the tree; `sentence.spans` has the places of its words in a text
+    sentence: the input, with predicted tags, lemmas and features where it had none; `annotated` fills in the tree
     tree: the heads and relations of the words
     arc_scores: for each word the confidence that head and relation are right, from 0 to 1. It is the probability that
         the model gave to all actions that decided the word's head (`TreeSystem.may_attach`); with alternatives it is
         the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated if the model has a
-        `Calibration`.
+        `Calibration`. A gold tree has none.
     actions: the derivation
-    score: the log-probability of the derivation divided by the number of its actions + 1
-    upos: the predicted tag of each word, () where the model predicts none
-    lemmas: the lemma of each word, () where the model predicts none
-    xpos, feats: the predicted XPOS tag and features of each word as CoNLL-U writes them, () where the model predicts
-        none
+    mean_log_probability: the log-probability of the derivation divided by the number of its actions + 1
 
-    `Ranked` has the other fields: probability, place and alternatives. A parse is a sequence of `Word`.
+    `Ranked` has the other fields. The lists `forms`, `lemmas`, `upos`, `xpos`, `feats`, `heads` and `deprels` have the
+    attribute of this name of each word.
     """
 
     sentence: Sentence
     tree: DependencyTree
-    arc_scores: tuple[float, ...]
-    actions: tuple[Action, ...]
-    score: float
-    upos: tuple[str, ...] = ()
-    lemmas: tuple[str, ...] = ()
-    xpos: tuple[str, ...] = ()
-    feats: tuple[str, ...] = ()
+    arc_scores: tuple[float, ...] = ()
+    actions: tuple[Action, ...] = ()
+    mean_log_probability: float = 0.0
+
+    @cached_property
+    def words(self) -> tuple[TreeWord, ...]:
+        """The words, in order."""
+        rows = self.sentence.words
+        places = self.sentence.spans or self.sentence.places_in_text() or [(None, None)] * len(rows)
+        arcs = zip(rows, self.tree.relations, self.arc_scores or [None] * len(rows), places, strict=True)
+        words = []
+        for number, (row, deprel, score, place) in enumerate(arcs, 1):
+            lemma, upos, xpos, feats = _known(row.lemma), _known(row.upos), _known(row.xpos), _features(row.feats)
+            words.append(TreeWord(self, number, row.form, *place, lemma, upos, xpos, feats, deprel, score))
+        return tuple(words)
 
     @property
-    def heads(self) -> tuple[int, ...]:
+    def root(self) -> TreeWord:
+        """The word that has no head."""
+        return self.words[self.tree.root - 1]
+
+    @property
+    def lemmas(self) -> list[str | None]:
+        """The lemma of each word, None where it is unknown."""
+        return [word.lemma for word in self.words]
+
+    @property
+    def upos(self) -> list[str | None]:
+        """The universal part of speech of each word, None where it is unknown."""
+        return [word.upos for word in self.words]
+
+    @property
+    def xpos(self) -> list[str | None]:
+        """The part of speech of each word in the treebank's own tag set, None where it is unknown."""
+        return [word.xpos for word in self.words]
+
+    @property
+    def feats(self) -> list[Mapping[str, str]]:
+        """The features of each word (feature → value)."""
+        return [word.feats for word in self.words]
+
+    @property
+    def heads(self) -> list[int]:
         """The number of the head of each word, from 1; 0 for the root. SuPar's name for it is `arcs`."""
-        return self.tree.heads
+        return list(self.tree.heads)
 
     arcs = heads
 
-    @cached_property
-    def _words(self) -> tuple[Word, ...]:
-        rows = self.tagged().words
-        places = self.sentence.spans or self.sentence.places_in_text() or [(None, None)] * len(rows)
-        arcs = zip(rows, self.tree.relations, self.arc_scores, places, strict=True)
-        known = ([None if value == UNKNOWN else value for value in row[2:6]] for row in rows)
-        return tuple(
-            Word(self, number, row.form, relation, score, start, end, *next(known))
-            for number, (row, relation, score, (start, end)) in enumerate(arcs, 1)
-        )
-
-    def __getitem__(self, number: int) -> Word:
-        return self._words[number]
-
-    def __iter__(self) -> Iterator[Word]:
-        return iter(self._words)
-
-    def tagged(self) -> Sentence:
-        """Return the input with the predicted tags, lemmas and features where it has none (`Sentence.with_tags`)."""
-        return self.sentence.with_tags(self.upos, self.lemmas, self.xpos, self.feats)
+    @property
+    def deprels(self) -> list[str]:
+        """The relation of each word to its head."""
+        return list(self.tree.relations)
 
     def graph_key(self) -> Hashable:
         """Return the tree."""
@@ -221,7 +295,7 @@ class Parse(SentenceParse):
         have neither the sentence's id nor the comments that open paragraphs and documents, because these must come
         once.
         """
-        before = self.tagged().without(SCORE_KEY, _REPLACED).without_enhanced()
+        before = self.sentence.without(SCORE_KEY, _REPLACED).without_enhanced()
         comments = list(before.comments)
         misc = None
         if self.place:
@@ -231,7 +305,7 @@ class Parse(SentenceParse):
         if scores or self.place:
             comments.append(f"# score = {self.probability:.4g}")
         if scores:
-            comments.append(f"# parse_score = {self.score:.4f}")
+            comments.append(f"# parse_score = {self.mean_log_probability:.4f}")
             misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
         if actions:
             comments.append("# actions = " + " ".join(map(str, self.actions)))
@@ -249,61 +323,119 @@ class Parse(SentenceParse):
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
-        - `id`, `text`: of the sentence, None where it has none
-        - `language`: see `language`; only where it is known
+        - `id`: of the sentence, None where it has none
         - `line`: the line of the file where the sentence begins, None where it is not known
-        - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
-          1; 0: the root), `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that
-          was parsed, for CoNLL-U in `text` (None where it is not known)
-        - `multiword_tokens`: of each token of several words `form`, `first` and `last` (words, counted from 1)
-        - `score`, `probability`, `actions`: see `Parse`; each action as it is written
+        - `text`, `model`: see these fields
+        - `language`: see `language`; only where it is known
+        - `words`: of each word the attributes of `TreeWord`, but `head` is a number (0: the root), and `feats` a string
+          as in CoNLL-U; unknown values are None
+        - `multiword_tokens`: of each token of several words `form`, `first` and `last` (words)
+        - `mean_log_probability`, `probability`, `actions`: see `Parse`; each action as it is written
         - `alternatives`: where alternatives were asked for, a dictionary of each, the best first
+
+        Words are counted from 1.
         """
-        sentence = self.sentence
+        columns = zip(self.words, self.sentence.words, self.heads, strict=True)
         words = [
-            {"form": word.text}
-            | {name: getattr(word, name) for name in _COLUMNS}
-            | {"head": head}
-            | {name: getattr(word, name) for name in ("relation", "score", "start", "end")}
-            for word, head in zip(self, self.heads, strict=True)
+            {name: getattr(word, name) for name in ("id", "form", "lemma", "upos", "xpos")}
+            | {"feats": _known(row.feats), "head": head}
+            | {name: getattr(word, name) for name in ("deprel", "score", "start", "end")}
+            for word, row, head in columns
         ]
-        ranges = [(row.form, *row.span) for row in sentence.rows if row.is_range]
-        return {
-            "id": sentence.id,
-            "line": sentence.line,
-            "text": sentence.comment("text"),
-            **({} if self.language is None else {"language": self.language}),
-            "words": words,
-            "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
-            **_derivation(self),
-        }
+        ranges = [(row.form, *row.span) for row in self.sentence.rows if row.is_range]
+        tokens = [{"form": form, "first": first, "last": last} for form, first, last in ranges]
+        language = {} if self.language is None else {"language": self.language}
+        return self._as_data(**language, words=words, multiword_tokens=tokens)
 
     def to_networkx(self) -> DiGraph:
-        """Return the tree for networkx: words, counted from 1, with the values of `to_dict`, and edges from heads."""
+        """Return the tree for networkx: words, counted from 1, and edges from heads.
+
+        Words have the known values of `to_dict`, edges have `deprel` and `score`.
+        """
         import networkx
 
-        graph = networkx.DiGraph()
-        graph.add_nodes_from(enumerate(self.to_dict()["words"], 1))
-        graph.add_edges_from((w.head.number, w.number, {"relation": w.relation}) for w in self if w.head)
+        graph, words = networkx.DiGraph(), self.to_dict()["words"]
+        graph.add_nodes_from((word["id"], _known_of(word)) for word in words)
+        arcs = [(word["head"], word["id"], {"deprel": word["deprel"], "score": word["score"]}) for word in words]
+        graph.add_edges_from((head, number, _known_of(arc)) for head, number, arc in arcs if head)
         return graph
 
-    def to_spacy(self, vocab: Vocab) -> Doc:
-        """Return a document of spaCy with the words, their columns and the tree, see `parsing.documents`."""
+    def to_spacy(self, vocab: Vocab | None = None, root: str = "root") -> Doc:
+        """Return a document of spaCy with the words, their columns and the tree, see `parsing.documents`.
+
+        vocab: by default the vocabulary of a blank pipeline of the language, or of English
+        root: the relation of the root; spaCy's own parsers have `ROOT`
+        """
         from transition_parser.parsing.documents import document_of
 
-        return document_of(self.tagged(), self.tree, vocab)
+        return document_of(self, vocab, root)
 
     def __str__(self) -> str:
         """Return the tree as text (`tree_text`), with tags where they are known."""
-        words = self.sentence.with_tags(self.upos).words
-        tags = [row.upos for row in words]
+        tags = [row.upos for row in self.sentence.words]
         known = any(tag != UNKNOWN for tag in tags)
-        return tree_text([row.form for row in words], self.tree, *([tags] if known else []))
+        return tree_text(self.forms, self.tree, *([tags] if known else []))
 
     def drawings(self) -> list[str]:
         from transition_parser.drawing.trees import tree_drawings
 
         return tree_drawings(self.annotated(), self.arc_scores)
+
+
+@dataclass(frozen=True)
+class AmrWord(Word):
+    """A word of the sentence of an AMR."""
+
+    @property
+    def nodes(self) -> list[AmrNode]:
+        """The nodes that come from the word."""
+        return [node for node in self.parse.nodes if self in node.words]
+
+
+@dataclass(frozen=True)
+class AmrNode:
+    """A node of the AMR of a parsed sentence.
+
+    id: its number, from 1
+    concept: such as `want-01`, or the constant as PENMAN writes it (`-`, `6`, `"New"`)
+    variable: its variable in PENMAN, None for a constant
+    wiki: the value of `:wiki`, None where it has none
+    score: the confidence in the node, from 0 to 1; None where it is unknown
+    """
+
+    parse: Any = field(repr=False, compare=False)
+    id: int
+    concept: str
+    is_constant: bool
+    variable: str | None
+    wiki: str | None
+    score: float | None
+
+    @property
+    def words(self) -> list[AmrWord]:
+        """The words that the node comes from."""
+        return [self.parse.words[word] for word in self.parse.alignments[self.id - 1]]
+
+    @property
+    def edges(self) -> dict[str, list[AmrNode]]:
+        """Role, without its colon → the nodes to which edges with this role lead from here."""
+        found: dict[str, list[AmrNode]] = {}
+        for edge in self.parse.edges:
+            if edge.source == self:
+                found.setdefault(edge.role, []).append(edge.target)
+        return found
+
+
+class AmrEdge(NamedTuple):
+    """An edge of the AMR of a parsed sentence; its role has no colon, and is inverse only if the target is a constant.
+
+    score: the confidence in the edge, from 0 to 1; None where it is unknown
+    """
+
+    source: AmrNode
+    role: str
+    target: AmrNode
+    score: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -312,11 +444,12 @@ class AmrParse(SentenceParse):
 
     sentence: the input
     graph: the AMR
-    alignments: for each node the words that it came from; a pronoun's only node has all its mentions
+    alignments: for each node the words that it came from, counted from 0 as in PENMAN's `~e.N`; a pronoun's only node
+        has all its mentions
     wiki: node → value of `:wiki`
     new_names: node → its name as a value of `:wiki` (`"New_York"`), for names that the training data lacks
     actions: the derivation
-    score: the log-probability of the derivation divided by the number of its actions + 1
+    mean_log_probability: the log-probability of the derivation divided by the number of its actions + 1
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
@@ -324,19 +457,47 @@ class AmrParse(SentenceParse):
         graph may differ from the graph that `actions` build
 
     With alternatives, the scores of nodes and edges are masses of derivations, like `Parse.arc_scores`. `Ranked` has
-    the other fields: probability, place and alternatives.
+    the other fields.
     """
 
     sentence: AmrEntry
     graph: AmrGraph
     alignments: tuple[tuple[int, ...], ...]
-    wiki: Mapping[int, str]
-    actions: tuple[Action, ...]
-    score: float
+    wiki: Mapping[int, str] = field(default_factory=dict)
+    actions: tuple[Action, ...] = ()
+    mean_log_probability: float = 0.0
     node_scores: tuple[float, ...] = ()
     edge_scores: tuple[float, ...] = ()
     new_names: Mapping[int, str] = field(default_factory=dict)
     completed: int = 0
+
+    @cached_property
+    def words(self) -> tuple[AmrWord, ...]:
+        """The words, in order."""
+        places = self.sentence.spans or [(None, None)] * len(self)
+        return tuple(AmrWord(self, i, form, *place) for i, (form, place) in enumerate(zip(self.forms, places), 1))
+
+    @cached_property
+    def nodes(self) -> tuple[AmrNode, ...]:
+        """The nodes, concepts and constants, in the order of `graph`."""
+        graph, variables = self.graph, self.graph.variables()
+        scores = self.node_scores or [None] * len(graph)
+        return tuple(
+            AmrNode(self, i + 1, label, i in graph.constants, variables[i], self.wiki.get(i), score)
+            for i, (label, score) in enumerate(zip(graph.labels, scores, strict=True))
+        )
+
+    @cached_property
+    def edges(self) -> tuple[AmrEdge, ...]:
+        """The edges, in the order of `graph`."""
+        scores, nodes = self.edge_scores or [None] * len(self.graph.edges), self.nodes
+        edges = zip(self.graph.edges, scores, strict=True)
+        return tuple(AmrEdge(nodes[source], role, nodes[target], score) for (source, role, target), score in edges)
+
+    @property
+    def top(self) -> AmrNode:
+        """The node that PENMAN writes first."""
+        return self.nodes[self.graph.top]
 
     def graph_key(self) -> Hashable:
         """Return the graph in a form that does not depend on how its nodes are numbered."""
@@ -380,7 +541,7 @@ class AmrParse(SentenceParse):
         elif scores:
             comments.append(f"# ::score {self.probability:.4g}")
         if scores:
-            comments.append(f"# ::parse_score {self.score:.4f}")
+            comments.append(f"# ::parse_score {self.mean_log_probability:.4f}")
             comments.append("# ::node_scores " + " ".join(f"{one:.4f}" for one in self.written_node_scores(wiki)))
         if actions:
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
@@ -388,7 +549,8 @@ class AmrParse(SentenceParse):
 
     def written_node_scores(self, wiki: Wiki = True) -> list[float]:
         """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
-        return [self.node_scores[node] for node in PenmanLayout(self.graph, self.written_wiki(wiki)).order]
+        order = PenmanLayout(self.graph, self.written_wiki(wiki)).order
+        return [self.node_scores[node] for node in order] if self.node_scores else []
 
     def written_wiki(self, wiki: Wiki = True) -> Mapping[int, str]:
         """Return node → value of `:wiki`, as `annotated` writes it with this option."""
@@ -408,16 +570,21 @@ class AmrParse(SentenceParse):
         return NODE_LINE.sub("", str(entry)).rstrip("\n") if metadata else entry.penman
 
     def to_networkx(self) -> MultiDiGraph:
-        """Return the graph for networkx: nodes, counted from 0, and edges, with the values of `to_dict`."""
+        """Return the graph for networkx: nodes, counted from 1, edges, and the number of the top, `graph.graph["top"]`.
+
+        Nodes have the known values of `to_dict`, with the forms of `words` as a string, edges have `role` and `score`.
+        """
         import networkx
 
-        data, graph = self.to_dict(), networkx.MultiDiGraph(top=self.graph.top)
-        graph.add_nodes_from(enumerate(data["nodes"]))
-        graph.add_edges_from((edge["source"], edge["target"], edge) for edge in data["edges"])
+        graph = networkx.MultiDiGraph(top=self.top.id)
+        for node, values in zip(self.nodes, self.to_dict()["nodes"], strict=True):
+            graph.add_node(node.id, **_known_of({**values, "words": " ".join(word.form for word in node.words)}))
+        for source, role, target, score in self.edges:
+            graph.add_edge(source.id, target.id, **_known_of({"role": role, "score": score}))
         return graph
 
-    def to_spacy(self, vocab: Vocab) -> Doc:
-        """Return a document of spaCy with the words, and with names as its entities, see `parsing.documents`."""
+    def to_spacy(self, vocab: Vocab | None = None) -> Doc:
+        """Return a document of spaCy with the words, and with names as its entities, see `Parse.to_spacy`."""
         from transition_parser.parsing.documents import document_of_amr
 
         return document_of_amr(self, vocab)
@@ -425,51 +592,33 @@ class AmrParse(SentenceParse):
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
-        - `id`, `line`, `text`: as for a tree
-        - `words`: of each word `form`, and `start` and `end`, its place in the text that was parsed (None where it is
-          not known)
+        - `id`, `line`, `text`, `model`: as for a tree
+        - `words`: of each word `id`, `form`, `start` and `end`, see `Word`
         - `penman`: the graph in PENMAN, with `:wiki`
-        - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `variable` (in `penman`; None for
-          constants), `words` (counted from 0; the words that the node came from), `wiki` (None where it has none), and
-          `score` (see `node_scores`; None where it is not known)
-        - `edges`: of each edge `source` and `target` (nodes counted from 0), `role` (without colon;
-          inverse only if the target is a constant), and `score` (see `edge_scores`; None where it is not known)
-        - `top`: the node that PENMAN writes first
+        - `nodes`: of each node the attributes of `AmrNode`, and the numbers of its `words`
+        - `edges`: of each edge the numbers of its nodes `source` and `target`, `role` and `score`, see `AmrEdge`
+        - `top`: the number of the node that PENMAN writes first
         - `triples`: the graph as the package `penman` has it, but roles without colon as in `edges`
           (`["w", "ARG0", "b"]`), the concept of the top first
-        - `score`, `probability`, `actions`, `alternatives`: as in `Parse.to_dict`
+        - `mean_log_probability`, `probability`, `actions`, `alternatives`: as in `Parse.to_dict`
 
-        Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        Words and nodes are counted from 1. Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
-        graph, entry = self.graph, self.sentence
-        variables = graph.variables()
-        node_scores = self.node_scores or [None] * len(graph)
-        edge_scores = self.edge_scores or [None] * len(graph.edges)
-        nodes = [
-            {
-                "label": label,
-                "constant": node in graph.constants,
-                "variable": variables[node],
-                "words": list(self.alignments[node]),
-                "wiki": self.wiki.get(node),
-                "score": score,
-            }
-            for node, (label, score) in enumerate(zip(graph.labels, node_scores, strict=True))
-        ]
-        edges = zip(graph.edges, edge_scores, strict=True)
-        places = zip(entry.forms, entry.spans or [(None, None)] * len(self), strict=True)
-        return {
-            "id": entry.id,
-            "line": entry.line,
-            "text": entry.metadata.get("snt"),
-            "words": [{"form": form, "start": start, "end": end} for form, (start, end) in places],
-            "penman": self.to_penman(),
-            "nodes": nodes,
-            "edges": [{**edge._asdict(), "score": score} for edge, score in edges],
-            "top": graph.top,
-            "triples": [[source, role[1:], target] for source, role, target in graph.triples(self.wiki)],
-            **_derivation(self),
-        }
+        of_node = ("id", "concept", "is_constant", "variable", "wiki", "score")
+        return self._as_data(
+            words=[{name: getattr(word, name) for name in ("id", "form", "start", "end")} for word in self.words],
+            penman=self.to_penman(),
+            nodes=[
+                {**{name: getattr(node, name) for name in of_node}, "words": [word.id for word in node.words]}
+                for node in self.nodes
+            ],
+            edges=[
+                {"source": edge.source.id, "role": edge.role, "target": edge.target.id, "score": edge.score}
+                for edge in self.edges
+            ],
+            top=self.top.id,
+            triples=[[source, role[1:], target] for source, role, target in self.graph.triples(self.wiki)],
+        )
 
     def to_json(self, actions: bool = False, wiki: Wiki = True) -> str:
         """Return the line that `parse --json` writes; see `SentenceParse.to_json`.
@@ -492,20 +641,27 @@ class AmrParse(SentenceParse):
         return amr_drawings(self.annotated(), self.written_node_scores())
 
 
-def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
-    actions = [str(action) for action in parse.actions]
-    found: dict[str, Any] = {"score": parse.score, "probability": parse.probability, "actions": actions}
-    if parse.place:
-        found["alternatives"] = [other.to_dict() for other in parse.alternatives]
-    return found
+def _known(cell: str) -> str | None:
+    """Return the value of a cell of CoNLL-U, None where it is unknown."""
+    return None if cell == UNKNOWN else cell
 
 
-def _as_written(value: Any, left_out: Collection[str]) -> Any:
+def _features(cell: str) -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in cell.split("|") if cell != UNKNOWN)
+    return {name: value for name, _, value in pairs}
+
+
+def _known_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values but `id` and those that are None, which no file of GraphML can hold."""
+    return {name: value for name, value in values.items() if value is not None and name != "id"}
+
+
+def _rounded(value: Any, left_out: Collection[str]) -> Any:
     """Return plain data with `_DIGITS` significant digits of each float, and without the keys in `left_out`."""
     if isinstance(value, dict):
-        return {key: _as_written(inner, left_out) for key, inner in value.items() if key not in left_out}
+        return {key: _rounded(inner, left_out) for key, inner in value.items() if key not in left_out}
     if isinstance(value, list):
-        return [_as_written(inner, left_out) for inner in value]
+        return [_rounded(inner, left_out) for inner in value]
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 

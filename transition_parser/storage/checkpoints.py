@@ -90,7 +90,7 @@ def language_named(model: str | os.PathLike) -> str | None:
 def _why_not_here(name: str) -> str | None:
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
-    architecture, values, _ = read_config(PRETRAINED / name)
+    architecture, values, *_ = read_config(PRETRAINED / name)
     try:
         architecture_of(architecture).options.of_config(values).weights_elsewhere()
     except InputError as error:
@@ -189,7 +189,7 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     """Return the model of a checkpoint, its resources, and the folder that the resources are from."""
     name, options = _described(state, path)
     folder = _data_folder(state, path)
-    resources = _resources(folder)
+    resources = replace(_resources(folder), model=path.name)
     task_state = state.get("task_state") or {}
     known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
     if known is not None and not isinstance(known, str):
@@ -201,7 +201,7 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
 
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
-    name, values, calibration = read_config(folder)
+    name, values, calibration, version = read_config(folder)
     with errors_at(folder / CONFIG):
         options = architecture_of(name).options.of_config(values)
     resources = _resources(folder)
@@ -218,7 +218,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
             raise input_error("no model of this architecture has a semantic role labeller: remove it", labeller)
         model.labeller = RoleLabeller.load(labeller, encoder.norm.weight.numel() + encoder.read_width)
         encoder.keeps_read = True
-    return model, resources
+    return model, replace(resources, model=f"{Path(os.path.abspath(folder)).name} {version}")
 
 
 def _resources(folder: Path) -> Resources:

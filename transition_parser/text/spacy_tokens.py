@@ -73,7 +73,7 @@ def tokens_of_spacy(text: str) -> Iterator[Token]:
         before = part[0]
 
 
-def tokenise(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Return the words of a text by spaCy's rules for English."""
     return [token.form for token in tokens_of_spacy(text)]
 

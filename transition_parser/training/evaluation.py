@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,7 +21,7 @@ class Evaluation:
 
     beams: Sequence[int] = (1,)  # the data are parsed once with each
     device: str = "cpu"
-    options: Mapping[str, bool] = field(default_factory=dict)  # for `Formalism.score`
+    conll18: bool = False  # see `Parser.evaluate`
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
             parser = Parser.load(model, beam=beam, device=how.device, domain=domain)
             parsed = _parsed(experiment, f"{split}.beam-{beam}", domain)
             name = f"beam {beam}" if domain is None else f"{domain}, beam {beam}"
-            figures[name] = parser.evaluate(gold, parsed, **how.options)
+            figures[name] = parser.evaluate(gold, parsed, conll18=how.conll18)
     return figures
 
 
@@ -49,7 +49,7 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
             return None
         parsed = _parsed(experiment, f"{split}.raw-text", domain)
         name = split if domain is None else f"{split}, {domain}"
-        figures[name] = parser.evaluate(gold, parsed, segment=True, **how.options)
+        figures[name] = parser.evaluate(gold, parsed, segment=True, conll18=how.conll18)
     return figures
 
 

@@ -15,7 +15,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-import transition_parser
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import redirected, signals_as_exits
 
@@ -31,7 +30,7 @@ def run_fairseq(
     line: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Run `fairseq_cli.PROGRAM`, `preprocess` or `train`, with the task of this package."""
-    user = str(Path(user_dir).resolve()) if user_dir else transition_parser.__path__[0]
+    user = str(Path(user_dir).resolve()) if user_dir else str(Path(__file__).parents[1])
     with signals_as_exits() as check, _logged(log, lambda text: (line(text), check())) as file:
         try:
             {"preprocess": _preprocess, "train": _train}[program]([*arguments, "--user-dir", user, *TASK])

@@ -89,7 +89,7 @@ def test_without_edits_graphs_are_as_search_finds_them():
     text = "Close the unsafe door."
     for parse in bare.parse(text):
         table = bare.resources.table
-        assert table.system.replay(table.system.read(parse.words), parse.actions) == parse.graph
+        assert table.system.replay(table.system.read(parse.forms), parse.actions) == parse.graph
     assert ":polarity -" in parser.parse(text)[0].to_penman()
     with pytest.raises(InputError, match="for models of AMRs"):
         Parser.load("en-ewt", edits=False)

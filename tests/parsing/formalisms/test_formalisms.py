@@ -10,7 +10,7 @@ from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of, formalism_of_files
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of, formalism_of_files, read, score
 from transition_parser.parsing.sentences.files import read_sentences
 from transition_parser.transitions import SYSTEMS
 
@@ -18,6 +18,18 @@ SAMPLES = {TREES: SAMPLE, AMR: SAMPLE_AMR}
 WANT = AmrGraph(
     ("want-01", "dog", "sleep-01"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2), Edge(2, "ARG0", 1))
 )
+
+
+def test_scores_of_files_and_of_parses_are_the_same(tmp_path):
+    for formalism, path in SAMPLES.items():
+        gold = [*read(path)]
+        figures = formalism.score(str(path), str(path)).figures
+        assert score(path, gold) == score(gold, path) == score(gold, gold) == figures
+    trees = [*read(SAMPLE)]
+    assert score(trees, trees, full_labels=True, conll18=True)["conll18"]["LAS"]["f1"] == 100
+    assert "concepts" in score(SAMPLE_AMR, SAMPLE_AMR, fine_grained=True)
+    with pytest.raises(InputError, match="fine_grained is no option of trees"):
+        score(trees, trees, fine_grained=True)
 
 
 def test_each_system_is_of_one_formalism():

@@ -26,9 +26,9 @@ FILES = {
     "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
     "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
     "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, AmrEntry, Reading()),
-    "trees.txt": (TEXT, Sentence, Reading(tokenised=True)),
-    "not tokenised.txt": (TEXT, Sentence, Reading(tokenised=False)),
-    "amrs.txt": (TEXT, AmrEntry, Reading(tokenised=True)),
+    "trees.txt": (TEXT, Sentence, Reading(tokenized=True)),
+    "not tokenized.txt": (TEXT, Sentence, Reading(tokenized=False)),
+    "amrs.txt": (TEXT, AmrEntry, Reading(tokenized=True)),
     "vertical.txt": (VERTICAL, Sentence, Reading(vertical=True)),
     "vertical.amrs.txt": (VERTICAL, AmrEntry, Reading(vertical=True)),
     "raw by default.trees.txt": (TEXT, Sentence, Reading()),
@@ -37,7 +37,7 @@ FILES = {
     "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
     "raw learned.txt": (TEXT, Sentence, Reading(raw=True, segmenter=SEGMENTER)),
     "raw long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
-    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenised=True)),
+    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenized=True)),
     "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),
 }
 ALL = pytest.mark.parametrize("name", FILES)
@@ -122,7 +122,7 @@ def test_a_file_without_sentences_is_refused(name, text, tmp_path):
             parts(str(path), kind, Reading(), 1)
 
 
-@pytest.mark.parametrize("reading", [Reading(), Reading(raw=True), Reading(tokenised=True)])
+@pytest.mark.parametrize("reading", [Reading(), Reading(raw=True), Reading(tokenized=True)])
 @pytest.mark.parametrize(("name", "text"), [("a.txt", " \n"), ("a", "")])
 def test_text_without_sentences_is_an_empty_part(name, text, reading, tmp_path):
     path = tmp_path / name

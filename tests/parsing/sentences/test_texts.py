@@ -125,14 +125,14 @@ def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segm
 
 
 @KINDS
-@pytest.mark.parametrize("tokenised", [True, False])
-def test_carriage_returns_inside_lines_of_sentences_are_refused(kind, tokenised, tmp_path):
+@pytest.mark.parametrize("tokenized", [True, False])
+def test_carriage_returns_inside_lines_of_sentences_are_refused(kind, tokenized, tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(b"Go .\r\nStop .\r\n")
-    assert [sentence.forms for sentence in read(path, kind, tokenised)] == [["Go", "."], ["Stop", "."]]
+    assert [sentence.forms for sentence in read(path, kind, tokenized)] == [["Go", "."], ["Stop", "."]]
     path.write_bytes(b"Go .\nGo .\rStop .\r")
     with pytest.raises(InputError, match=r"x.txt:2: a carriage return \(CR\) inside the line: .*convert the file"):
-        list(read(path, kind, tokenised))
+        list(read(path, kind, tokenized))
 
 
 @KINDS
@@ -144,12 +144,12 @@ def test_a_file_without_text_has_no_sentences(kind, content, tmp_path):
 
 
 @KINDS
-def test_text_is_raw_unless_it_is_said_to_be_tokenised(kind, tmp_path):
+def test_text_is_raw_unless_it_is_said_to_be_tokenized(kind, tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("Go. Don't\nstop .\n")
     assert [s.forms for s in read(path, kind)] == [["Go", "."], ["Do", "n't", "stop", "."]]
-    assert [s.forms for s in read(path, kind, tokenised=True)] == [["Go.", "Don't"], ["stop", "."]]
-    assert [s.forms for s in read(path, kind, tokenised=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
+    assert [s.forms for s in read(path, kind, tokenized=True)] == [["Go.", "Don't"], ["stop", "."]]
+    assert [s.forms for s in read(path, kind, tokenized=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
 
 
 ROW = "1 The the DET DT Definite=Def 2 det _ _"
@@ -200,7 +200,7 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
 @pytest.mark.parametrize("text", [*NO_MARKUP, "# Title\n\nGo on.\n", "a\tb\tc\td\te\tf\tg\th\ti\n"])
 def test_text_is_not_taken_for_markup(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
-    for options in ({}, {"tokenised": True}, {"tokenised": False}, {"raw": True}):
+    for options in ({}, {"tokenized": True}, {"tokenized": False}, {"raw": True}):
         forms = [form for sentence in read(tmp_path / "x.txt", kind, **options) for form in sentence.forms]
         assert "".join(forms) == "".join(text.split()), options
 
@@ -213,11 +213,11 @@ def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, t
 
 
 @KINDS
-@pytest.mark.parametrize("tokenised", [True, False])
-def test_lines_have_ids_numbers_and_places(kind, tokenised, tmp_path):
+@pytest.mark.parametrize("tokenized", [True, False])
+def test_lines_have_ids_numbers_and_places(kind, tokenized, tmp_path):
     text = "\ufeff\r\nGo on .\r\n \t\r\n\nDon't\tstop .\n\nNo"
     (tmp_path / "x.txt").write_bytes(text.encode())
-    found = list(read(tmp_path / "x.txt", kind, tokenised))
+    found = list(read(tmp_path / "x.txt", kind, tokenized))
     assert [(s.id, s.line) for s in found] == [("1", 2), ("2", 5), ("3", 7)]
     assert all(f"line = {s.line}" in str(s) or s.metadata["line"] == str(s.line) for s in found)
     for sentence in found:
@@ -247,7 +247,7 @@ def test_words_on_lines_of_their_own(kind, tmp_path):
 
 
 @KINDS
-@pytest.mark.parametrize("layout", [{"tokenised": True}, {"tokenised": False}, {"vertical": True}, {}])
+@pytest.mark.parametrize("layout", [{"tokenized": True}, {"tokenized": False}, {"vertical": True}, {}])
 def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
     text = "Go\r\nnow\n\n\nStop\n."
     (tmp_path / "x.jsonl").write_text(json.dumps({"x": text}))
@@ -263,7 +263,7 @@ def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
 def test_tokens_are_divided_at_blanks_and_tabs_alone(kind, blank, tmp_path):
     path, tokens = tmp_path / "x.txt", [f"10{blank}000", "men", blank, "go", f"{blank}now", "."]
     path.write_bytes((" \t".join(tokens) + "\n").encode())
-    (sentence,) = read(path, kind, tokenised=True)
+    (sentence,) = read(path, kind, tokenized=True)
     assert sentence.forms == tokens and sentence.text == " ".join(tokens)
     if kind is AmrEntry:
         bank = tmp_path / "x.amr"
@@ -285,12 +285,12 @@ def test_one_warning_says_where_sentences_are_divided(kind, tmp_path):
 
 
 @KINDS
-@pytest.mark.parametrize("tokenised", [True, False])
-def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenised, tmp_path):
+@pytest.mark.parametrize("tokenized", [True, False])
+def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenized, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("a b c\nb c d e f")
     with pytest.raises(InputError, match=rf"{path}:2: the sentence has more than 4 words.*--longest N"):
-        list(read(path, kind, tokenised, longest=4))
+        list(read(path, kind, tokenized, longest=4))
     path.write_text("a\n\na\nb\nc\nd\n")
     with pytest.raises(InputError, match=rf"{path}:3: the sentence has more than 3 words"):
         list(read(path, kind, vertical=True, longest=3))

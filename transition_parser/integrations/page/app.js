@@ -197,7 +197,7 @@ async function serverPage() {
       said.textContent = `${warning}Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
       about.hidden = true;
       await show(answer, link, (i) => (derivation, by) => ask("api/derivation",
-        by ? { model: by, sentences: [answer.sentences[i].words], derivation, drawings } : { ...asked, sentence: i, derivation, drawings }), other && other.name);
+        by ? { model: by, sentences: [answer.sentences[i].words.map(({ form }) => form)], derivation, drawings } : { ...asked, sentence: i, derivation, drawings }), other && other.name);
     } catch (error) {
       if (number !== latest) return;
       said.className = "status error";

@@ -37,7 +37,7 @@ function markTree(drawing, { steps }, step) {
 }
 
 function treePlaces(trace, derivation, step) {
-  const { stack, buffer } = derivation.steps[step].configuration, name = (i) => (i === trace.words.length ? "ROOT" : trace.words[i]);
+  const { stack, buffer } = derivation.steps[step].configuration, name = (i) => (i === trace.forms.length ? "ROOT" : trace.forms[i]);
   return [
     { title: "Stack, its top at the end", kind: "stack", items: stack.map(name), first: stack.length - 1 },
     { title: "Buffer, its front first", kind: "buffer", items: buffer.map(name), first: 0 },
@@ -60,12 +60,12 @@ function markAmr(drawing, { steps }, step) {
 function amrPlaces(trace, derivation, step) {
   const { stack, aside, span, buffer } = derivation.steps[step].configuration;
   const labels = grown(derivation.steps, step, "nodes").all.map(([, label]) => label);
-  const words = (numbers) => numbers.map((i) => trace.words[i]), named = (numbers) => numbers.map((i) => labels[i]);
+  const words = (numbers) => numbers.map((i) => trace.forms[i]), named = (numbers) => numbers.map((i) => labels[i]);
   return [
     { title: "Stack of nodes, its top at the end", kind: "stack", items: named(stack), first: stack.length - 1 },
     { title: "Buffer, its front first", kind: "buffer", items: words(buffer), first: 0 },
     { title: "Set aside", kind: "aside", items: named(aside), first: -1 },
-    { title: "Current span", kind: "stack", items: trace.words.slice(...span), first: -1 },
+    { title: "Current span", kind: "stack", items: trace.forms.slice(...span), first: -1 },
   ];
 }
 
@@ -116,12 +116,12 @@ function sightTable(words, seen, end) {
 }
 
 // Return the parts of a graph as [key, name]: heads with relations, or nodes and edges. Keys are the same for equal parts.
-function parts(formalism, { words, heads, relations, nodes, edges }) {
+function parts(formalism, { words, nodes, edges }) {
   if (formalism === "trees")
-    return heads.map((head, i) => [`${i} ${head} ${relations[i]}`, `${words[i]} is ${relations[i]}${head ? ` of ${words[head - 1]}` : ""}`]);
-  const label = (i) => nodes[i][0], key = (i) => nodes[i].slice(0, 2).join(" ") + nodes[i][2].join(",");
-  return [...nodes.map((_, i) => [key(i), label(i)]),
-    ...edges.map(([s, role, t]) => [`${key(s)} ${role} ${key(t)}`, `${label(s)} :${role} ${label(t)}`])];
+    return words.map(({ id, form, head, deprel }) => [`${id} ${head} ${deprel}`, `${form} is ${deprel}${head ? ` of ${words[head - 1].form}` : ""}`]);
+  const named = (id) => nodes[id - 1].concept, key = (id) => `${named(id)} ${nodes[id - 1].is_constant} ${nodes[id - 1].words}`;
+  return [...nodes.map(({ id, concept }) => [key(id), concept]),
+    ...edges.map(({ source, role, target }) => [`${key(source)} ${role} ${key(target)}`, `${named(source)} :${role} ${named(target)}`])];
 }
 
 // Return the names of the parts of another graph that a graph lacks.
@@ -144,14 +144,14 @@ function hypothesisText(trace, number) {
   return [
     number ? (others.length ? `unlike the best: ${others.slice(0, NAMED).join(", ")}${more}` : "same graph as the best, in other steps") : "the best",
     [many(derivation.actions, "action"), derivation.log_probability === null ? null : `log-probability ${signed(derivation.log_probability, 2)}`,
-      derivation.score === null ? null : `${signed(derivation.score, 3)} an action`].filter(Boolean).join(" · "),
+      derivation.mean_log_probability === null ? null : `${signed(derivation.mean_log_probability, 3)} an action`].filter(Boolean).join(" · "),
   ];
 }
 
 const WHOLE = "This model scores whole trees, not actions: these steps build its best tree, and have no probabilities. ";
 
 // Return true if the model of a trace scored whole graphs, not actions.
-const isWhole = ({ derivations }) => derivations.every(({ score, steps }) => score !== null && steps.every(({ candidates }) => !candidates.length));
+const isWhole = ({ derivations }) => derivations.every(({ log_probability, steps }) => log_probability !== null && steps.every(({ candidates }) => !candidates.length));
 
 // The panel of a derivation.
 // place: {hypothesis, step}, at which the panel opens
@@ -226,7 +226,7 @@ class DerivationPanel {
     if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
     if (halves.length) sections.push(html("div", { class: "halves" }, ...halves));
     if (now.seen && Object.keys(now.seen).length)
-      sections.push(sightTable(trace.words, now.seen, kind.end));
+      sections.push(sightTable(trace.forms, now.seen, kind.end));
     this.body.replaceChildren(...sections);
   }
 

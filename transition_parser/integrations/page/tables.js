@@ -1,6 +1,4 @@
 // Graphs as tables, in words and figures, and legends of the lines of drawings.
-const isKnown = (value) => Boolean(value) && value !== "_";
-
 // Return a table of the columns that are not empty.
 // columns: {name, values, kind}, with one value for each row
 function tableOf(label, columns) {
@@ -12,30 +10,29 @@ function tableOf(label, columns) {
     html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
 }
 
-const sureColumn = (count, confidences = []) =>
-  ({ name: "Sure", values: Array.from({ length: count }, (_, i) => (confidences[i] === undefined ? "" : percent(confidences[i]))), kind: "number" });
+const sureColumn = (rows) => ({ name: "Sure", values: rows.map(({ score }) => (score === null ? "" : percent(score))), kind: "number" });
 
-function treeTable({ words, lemmas, upos, xpos, features, heads, relations, confidences }) {
-  const known = (values = []) => words.map((_, i) => (isKnown(values[i]) ? values[i] : ""));
+function treeTable({ words }) {
+  const column = (name, key) => ({ name, values: words.map((word) => word[key] || "") });
   return tableOf("The tree as a table", [
-    { name: "Word", values: words.map((word, i) => `${i + 1} ${word}`) },
-    { name: "Lemma", values: known(lemmas) },
-    { name: "UPOS", values: known(upos) },
-    { name: "XPOS", values: known(xpos) },
-    { name: "Features", values: known(features).map((text) => text.replaceAll("|", " ")) },
-    { name: "Relation", values: relations },
-    { name: "Head", values: heads.map((head) => (head ? `${head} ${words[head - 1]}` : "–")) },
-    sureColumn(words.length, confidences),
+    { name: "Word", values: words.map(({ id, form }) => `${id} ${form}`) },
+    column("Lemma", "lemma"), column("UPOS", "upos"), column("XPOS", "xpos"),
+    { name: "Features", values: words.map(({ feats }) => (feats || "").replaceAll("|", " ")) },
+    column("Relation", "deprel"),
+    { name: "Head", values: words.map(({ head }) => (head ? `${head} ${words[head - 1].form}` : "–")) },
+    sureColumn(words),
   ]);
 }
 
-function amrTable({ words, nodes, edges, confidences }) {
-  const named = (i) => `${i + 1} ${nodes[i][0]}`;
+function amrTable({ words, nodes, edges }) {
+  const named = (id) => `${id} ${nodes[id - 1].concept}`;
+  const edgesOf = ({ id, wiki }) => [
+    ...edges.filter(({ source }) => source === id).map(({ role, target }) => `:${role} ${named(target)}`), ...(wiki ? [`:wiki ${wiki}`] : [])];
   return tableOf("The AMR as a table", [
-    { name: "Node", values: nodes.map((_, i) => named(i)) },
-    { name: "From the words", values: nodes.map(([, , from]) => from.map((i) => words[i]).join(" ")) },
-    { name: "Edges", values: nodes.map((_, i) => edges.filter(([source]) => source === i).map(([, role, target]) => `:${role} ${named(target)}`).join(", ")) },
-    sureColumn(nodes.length, confidences),
+    { name: "Node", values: nodes.map(({ id }) => named(id)) },
+    { name: "From the words", values: nodes.map((node) => node.words.map((id) => words[id - 1].form).join(" ")) },
+    { name: "Edges", values: nodes.map((node) => edgesOf(node).join(", ")) },
+    sureColumn(nodes),
   ]);
 }
 
@@ -43,6 +40,6 @@ function amrTable({ words, nodes, edges, confidences }) {
 function legendOf(formalism, sentences) {
   const legend = document.getElementById(`legend-${formalism}`).content.firstElementChild.cloneNode(true);
   legend.open = window.matchMedia("(min-width: 44rem)").matches; // narrow screens have little room above the first picture
-  if (sentences.every(({ confidences = [] }) => !confidences.length)) for (const one of legend.querySelectorAll(".sure")) one.remove();
+  if (sentences.every(({ words, nodes = words }) => nodes.every(({ score }) => score === null))) for (const one of legend.querySelectorAll(".sure")) one.remove();
   return legend;
 }

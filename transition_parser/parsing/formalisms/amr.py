@@ -108,20 +108,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
                 raise derived.error or entry.error("the transition system can't build the graph")
             yield Gold(entry, machine, derived.derivation.actions)
 
-    def as_data(self, sentence: AmrEntry) -> dict[str, Any]:
-        graph, words = sentence.amr, sentence.tokens or split_tokens(sentence.text)
-        aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
-        labels = zip(graph.labels, aligned, strict=True)
-        nodes = [[label, node in graph.constants, list(tokens)] for node, (label, tokens) in enumerate(labels)]
-        edges = [list(edge) for edge in graph.edges]
-        for node, value in sorted(sentence.wiki.items()):
-            edges.append([node, "wiki", len(nodes)])
-            nodes.append([value, True, []])
-        named = {"id": sentence.id, "text": sentence.text, "words": words}
-        return {**named, "nodes": nodes, "edges": edges, "top": graph.top, "written": str(sentence)}
-
-    def written_confidences(self, parse: AmrParse) -> Sequence[float]:
-        return parse.written_node_scores()
+    def from_gold(self, sentence: AmrEntry) -> AmrParse:
+        graph, tokens = sentence.amr, sentence.tokens or split_tokens(sentence.text)
+        with_words = replace(sentence, metadata={**sentence.metadata, "tok": " ".join(tokens)})
+        return AmrParse(with_words, graph, sentence.alignments or ((),) * len(graph), sentence.wiki)
 
     def configuration(self, state: AmrState) -> dict[str, Any]:
         return {
@@ -210,6 +200,7 @@ class _Built:
         self.parse = AmrParse(
             sentence, self.system.result(state), tuple(self.system.alignments(state)), {}, actions, hypothesis.score,
             tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
+            model=resources.model,
         )  # fmt: skip
         graph, alignments = self.parse.graph, self.parse.alignments
         if self.facts is not None:

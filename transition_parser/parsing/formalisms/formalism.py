@@ -122,6 +122,10 @@ class Formalism(ABC, Generic[E, P, G]):
         raise input_error(f"LaTeX is for trees, not {self.name}: write .svg or .pdf")
 
     @abstractmethod
+    def from_gold(self, sentence: E) -> P:
+        """Return a sentence of a file with its graph as a parse without scores."""
+
+    @abstractmethod
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
         """Yield the sentences of a file with the derivations of their graphs."""
 
@@ -133,25 +137,12 @@ class Formalism(ABC, Generic[E, P, G]):
 
     def json_of_nothing(self, line: int) -> str:
         """Return the row that `parse --json` writes for a line without a sentence."""
-        row = {"id": None, "line": line, "text": "", "words": [], **self.no_graph, "score": None, "probability": None}
-        return json.dumps(row) + "\n"
-
-    @abstractmethod
-    def as_data(self, sentence: E) -> dict[str, Any]:
-        """Return a sentence with its graph as plain data."""
-
-    @abstractmethod
-    def written_confidences(self, parse: P) -> Sequence[float]:
-        """Return the confidence in each arc or node, in the order of `as_data`; nodes of `:wiki` have none."""
-
-    def parse_as_data(self, parse: Any) -> dict[str, Any]:
-        """Return `as_data` of a parse, and its `confidences` (`written_confidences`)."""
-        confidences = [round(confidence, 4) for confidence in self.written_confidences(parse)]
-        return {**self.as_data(parse.annotated()), "confidences": confidences}
+        row = {"id": None, "line": line, "text": "", "model": None, "words": [], **self.no_graph}
+        return json.dumps({**row, "mean_log_probability": None, "probability": None}) + "\n"
 
     @abstractmethod
     def configuration(self, state: Any) -> dict[str, Any]:
-        """Return a configuration of a transition system as plain data. Words and nodes are counted from 0."""
+        """Return a configuration of a transition system as plain data."""
 
     # --- validation in training -------------------------------------------------------------
 

@@ -68,8 +68,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
         scores = tuple(map(math.exp, log_probs))
         return Parse(
-            sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,
-            upos, lemmas, xpos, features, probability=math.exp(sum(hypothesis.step_scores)),
+            sentence.with_tags(upos, lemmas, xpos, features), tree, scores, tuple(map(table.action, hypothesis.tokens)),
+            hypothesis.score, probability=math.exp(sum(hypothesis.step_scores)), model=resources.model,
         )  # fmt: skip
 
     def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
@@ -149,23 +149,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
             write_page(given["html"], f"{system} against {gold}", figures, tree_report(comparison))
         return Report(figures, text)
 
-    def as_data(self, sentence: Sentence) -> dict[str, Any]:
-        tree, rows = sentence.tree(), sentence.words
-        return {
-            "id": sentence.id,
-            "text": sentence.text,
-            "words": sentence.forms,
-            "upos": [row.upos for row in rows],
-            "xpos": [row.xpos for row in rows],
-            "lemmas": [row.lemma for row in rows],
-            "features": [row.feats for row in rows],
-            "heads": list(tree.heads),
-            "relations": list(tree.relations),
-            "written": str(sentence),
-        }
-
-    def written_confidences(self, parse: Parse) -> Sequence[float]:
-        return parse.arc_scores
+    def from_gold(self, sentence: Sentence) -> Parse:
+        return Parse(sentence, sentence.tree())
 
     def configuration(self, state: State) -> dict[str, Any]:
         heads = enumerate(zip(state.heads, state.relations, strict=True))

@@ -19,7 +19,7 @@ from transition_parser.graphs.conllu import COLUMNS, Sentence, check_line_ends, 
 from transition_parser.parsing.sentences.streams import standard_input
 from transition_parser.parsing.sentences.texts import MORE, TextWarnings, as_kind, sentences_of_text, without_mark
 from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, TextSentence, is_longer, one_sentence
-from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
+from transition_parser.text.spacy_tokens import tokenize, tokens_of_spacy
 from transition_parser.text.tokens import Token
 
 T = TypeVar("T", Sentence, AmrEntry)
@@ -42,10 +42,10 @@ class FileLayout(Enum):
 class Reading(NamedTuple):
     """The options with which inputs are read.
 
-    tokenised: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True: the file
+    tokenized: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True: the file
         is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
         same, but the segmenter finds the tokens (for AMRs, spaCy's rules for English)
-    raw: True to read the file as text with `tokenised` None, whatever it looks like
+    raw: True to read the file as text with `tokenized` None, whatever it looks like
     vertical: True to read the file as text with a word a line, up to a tab, and a blank line after each sentence
     longest: maximum length of a sentence in words; a longer sentence of raw text is divided, with a warning
     segmenter: divides text into sentences and tokens, by default by rules for English
@@ -53,7 +53,7 @@ class Reading(NamedTuple):
     added: the column for parses that the output of a table gets; the input must not have a column of this name
     """
 
-    tokenised: bool | None = None
+    tokenized: bool | None = None
     raw: bool = False
     column: str | None = None
     added: str | None = None
@@ -66,7 +66,7 @@ class Reading(NamedTuple):
         """The layout of text."""
         if self.vertical:
             return FileLayout.WORDS
-        return FileLayout.PARAGRAPHS if self.raw or self.tokenised is None else FileLayout.LINES
+        return FileLayout.PARAGRAPHS if self.raw or self.tokenized is None else FileLayout.LINES
 
 
 class FilePlace(NamedTuple):
@@ -139,7 +139,7 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
 
 def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Reading) -> tuple[list[bytes], FileLayout]:
     """Return the first lines of a file, as far as they had to be read to know its layout, and the layout."""
-    if reading.raw or reading.vertical or reading.tokenised is not None:
+    if reading.raw or reading.vertical or reading.tokenized is not None:
         return [], reading.layout_of_text
     head = _head(lines)
     shown = [line.removeprefix(BOM_UTF8) for line in head]
@@ -198,7 +198,7 @@ class SentenceReader:
         if self.kind is Sentence:
             return parse_conllu(lines, self.name, start.line)
         entries = parse_bank(lines, self.name, graphs=False, first=start.line)
-        words = ((one, one.tokens or tokenise(one.text)) for one in entries)
+        words = ((one, one.tokens or tokenize(one.text)) for one in entries)
         return (replace(one, metadata={**one.metadata, "tok": " ".join(forms)}) for one, forms in words)
 
     def of_text(self, lines: Iterable[str], layout: FileLayout, start: FilePlace = BEGIN) -> Iterator[Any]:
@@ -226,7 +226,7 @@ class SentenceReader:
         """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
         count, place, longest = start.sentences, start.characters, self.reading.longest
         divide = self.reading.segmenter.tokens if self.kind is Sentence else tokens_of_spacy
-        if self.reading.tokenised:
+        if self.reading.tokenized:
             divide = _words_of
         for number, written in enumerate(lines, start.line):
             line = written.rstrip("\r\n")
