@@ -94,9 +94,8 @@ def test_an_ensemble_has_the_mean_of_its_members(resources):
     parser = Parser(model, some, beam=2, precision="fp32")
     (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
     (best,) = parser.parse([WORDS])
-    assert found.derivations[0].log_probability == pytest.approx(
-        best.mean_log_probability * (len(best.actions) + 1), abs=1e-4
-    )
+    total = best.mean_log_probability * (len(best.actions) + 1)
+    assert found.derivations[0].log_probability == pytest.approx(total, abs=1e-4)
     check_graphs(found)
 
 

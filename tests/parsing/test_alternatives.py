@@ -68,7 +68,7 @@ def test_graphs_are_different_and_ranked(parsed):
         assert [one.place for one in parse.ranked] == places and len(places) <= NBEST
         assert len({one.graph_key() for one in parse.ranked}) == len(places)
         # as search ranks: log-probability / (actions + 1) ** P
-        ranks = [one.score * (len(one.actions) + 1) ** (1 - parser.lenpen) for one in parse.ranked]
+        ranks = [one.mean_log_probability * (len(one.actions) + 1) ** (1 - parser.lenpen) for one in parse.ranked]
         assert all(a >= b - 1e-9 for a, b in pairwise(ranks))
 
 
@@ -77,7 +77,7 @@ def test_probabilities_sum_to_1_at_most(parsed):
     for parse in parses:
         assert sum(one.probability for one in parse.ranked) <= 1 + 1e-9
         for one in parse.ranked:  # that of its best derivation at least
-            assert one.probability >= math.exp(one.score * (len(one.actions) + 1)) * (1 - 1e-6)
+            assert one.probability >= math.exp(one.mean_log_probability * (len(one.actions) + 1)) * (1 - 1e-6)
             for name in one.parts():
                 assert all(0 <= score <= 1 for score in getattr(one, name))
 

@@ -175,7 +175,12 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
         for name in ("before", "after")
     )
     for one, other in zip(before, after, strict=True):
-        assert (one.actions, one.score, one.upos, one.lemmas) == (other.actions, other.score, other.upos, other.lemmas)
+        assert (one.actions, one.mean_log_probability, one.upos, one.lemmas) == (
+            other.actions,
+            other.mean_log_probability,
+            other.upos,
+            other.lemmas,
+        )
     tags = [(row.upos, row.xpos) for parse in after for row in parse.annotated().words]
     assert all(xpos == f"{upos}!" for upos, xpos in tags)
 
