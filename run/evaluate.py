@@ -29,11 +29,10 @@ def evaluate(arguments: argparse.Namespace) -> None:
         formalism = parser.formalism
         with TemporaryDirectory() as folder:
             parsed = Path(folder, f"parsed{formalism.suffix}")
-            found = parser.evaluate(arguments.gold, parsed, **options)
+            parser.evaluate(arguments.gold, parsed)
             for variant in VARIANTS[formalism.name]:
-                if variant:
-                    more = {**options, variant: True}
-                    found = formalism.score(arguments.gold, str(parsed), more).figures
+                more = {**options, variant: True} if variant else options
+                found = formalism.score(arguments.gold, str(parsed), more).figures
                 print(f"beam {beam} {variant} {json.dumps(found)}", flush=True)
 
 

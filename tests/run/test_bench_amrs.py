@@ -63,7 +63,7 @@ def test_which_graphs_are_right(graph, is_right):
     entry = parse_entry([graph])
     alignments = tuple(tuple(words) for words in entry.alignments)
     sentence = AmrEntry.from_words("anvils , vases and harps".split())
-    assert is_listed(AmrParse(sentence, entry.graph, alignments, {}, (), 0.0), [0, 2, 4]) is is_right
+    assert is_listed(AmrParse(sentence, entry.graph, alignments), [0, 2, 4]) is is_right
 
 
 @MINILM
@@ -129,5 +129,5 @@ def test_which_words_are_imperatives():
 def test_which_nodes_are_imperatives():
     entry = parse_entry(["(a / and~1 :op1 (g / go-02~0 :mode imperative~0) :op2 (s / sleep-01~2))"])
     alignments = tuple(map(tuple, entry.alignments))
-    parse = AmrParse(AmrEntry.from_words(["Go", "and", "sleep"]), entry.graph, alignments, {}, (), 0.0)
+    parse = AmrParse(AmrEntry.from_words(["Go", "and", "sleep"]), entry.graph, alignments)
     assert imperatives_of(parse) == {0}
