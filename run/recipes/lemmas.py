@@ -22,8 +22,8 @@ from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.columns import LEMMA, UPOS, Columns, values_of_forms
 from transition_parser.text.lemmas import (
     OVERRIDES,
+    apply_rule,
     lemma_index,
-    lemma_of,
     lemmatize,
     replaced,
     rule_of,
@@ -92,7 +92,7 @@ def mended(columns: Columns, train: Path) -> Columns:
     known = {tag: lemma_index()[tag.lower()].union(words[word] for word in words if word[1] == tag) for tag in CONTENT}
     forms = {}
     for (form, tag), rule in columns.forms[LEMMA].items():
-        lower, lemma = form.lower(), lemma_of(form, rule.split()[0]).lower()
+        lower, lemma = form.lower(), apply_rule(form, rule.split()[0]).lower()
         if (lower, tag) not in of_train:
             of_tables = lemma_of_tables(lower, tag) if tag in CONTENT else None
             if of_tables not in (None, lemma):

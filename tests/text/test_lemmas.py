@@ -8,7 +8,7 @@ from tests.conftest import ROOT, run
 from tests.helpers.scripts import module
 from transition_parser.text.characters import without_hidden
 from transition_parser.text.columns import LEMMA, Columns
-from transition_parser.text.lemmas import lemma_of, lemmatize, number_of, rule_of
+from transition_parser.text.lemmas import apply_rule, lemmatize, number_of, rule_of
 
 _script = module("recipes/lemmas.py")
 
@@ -68,12 +68,12 @@ def test_lemmas_of_silver_trees_that_are_no_words_are_mended(tmp_path):
     }  # fmt: skip
     forms = {word: rule_of(word[0], lemma) for word, (lemma, _) in expected.items()}
     found = _script.mended(Columns({LEMMA: tuple(forms.values())}, {LEMMA: forms}), train).forms[LEMMA]
-    assert {word: lemma_of(word[0], found[word]) for word in expected if word in found} == {
+    assert {word: apply_rule(word[0], found[word]) for word in expected if word in found} == {
         word: lemma for word, (_, lemma) in expected.items() if lemma
     }
     added = {("bound", "VERB"): "bind", ("funnier", "ADJ"): "funny", ("phenomena", "NOUN"): "phenomenon",
              ("hoe", "VERB"): "hoe", ("sha", "AUX"): "shall"}  # fmt: skip
-    assert {word: lemma_of(word[0], found[word]) for word in added} == added
+    assert {word: apply_rule(word[0], found[word]) for word in added} == added
     assert found["'d", "AUX"] == " ".join(rule_of("'d", lemma) for lemma in ("have", "would"))
 
 
@@ -83,13 +83,13 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min
 @given(words, words)
 def test_a_rule_makes_the_lemma_that_it_was_made_of(form, lemma):
     shown = without_hidden(lemma) or "_"
-    assert shown == "_" or lemma_of(form, rule_of(form, lemma)) == shown
+    assert shown == "_" or apply_rule(form, rule_of(form, lemma)) == shown
 
 
 def test_lemmas_are_without_characters_that_do_not_show():
     rule = rule_of("exam\u00adples", "exam\u200bple")
-    assert (rule, lemma_of("tem\u2060ples", rule)) == (rule_of("examples", "example"), "temple")
-    assert rule_of("کتاب\u200cها", "\u200c") == "_" and lemma_of("\u200b", "l0+|0+") == "_"
+    assert (rule, apply_rule("tem\u2060ples", rule)) == (rule_of("examples", "example"), "temple")
+    assert rule_of("کتاب\u200cها", "\u200c") == "_" and apply_rule("\u200b", "l0+|0+") == "_"
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_lemmas_are_without_characters_that_do_not_show():
     [("dogs", "dog", "Cats", "cat"), ("Paris", "Paris", "Lima", "Lima"), ("USED", "use", "BAKED", "bake")],
 )
 def test_rules_carry_over(form, lemma, other, wanted):
-    assert lemma_of(other, rule_of(form, lemma)) == wanted
+    assert apply_rule(other, rule_of(form, lemma)) == wanted
 
 
 @pytest.mark.parametrize("rule", ["_", "", "=", "x", "l9+|9+", "l1+a"])
 def test_what_does_not_apply_leaves_the_form(rule):
-    assert lemma_of("word", rule) == "word"
+    assert apply_rule("word", rule) == "word"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class Completed(NamedTuple):
 
 def complete(graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts) -> Completed:
     """Return the graph, changed so that it fulfils all facts."""
-    draft = _Draft(graph, alignments, facts)
+    draft = _Completion(graph, alignments, facts)
     draft.clear_none()
     draft.find_nodes()
     draft.make_nodes()
@@ -95,7 +95,7 @@ def complete(graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: Senten
     return draft.completed()
 
 
-class _Draft(Draft):
+class _Completion(Draft):
     """A graph during its completion. A role in `edges` is not inverse unless the target is a constant."""
 
     def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts) -> None:

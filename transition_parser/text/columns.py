@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import unpacked_name
 from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_packed_json, read_versioned, write_json
-from transition_parser.text.lemmas import lemma_of, replaced, rule_of
+from transition_parser.text.lemmas import apply_rule, replaced, rule_of
 
 FILE_NAME = "columns.json"
 FORMS_FILE = "forms.json.gz"  # the forms of each domain, where there are several
@@ -235,7 +235,7 @@ class _KnownLemmas(NamedTuple):
         by_ending: dict[str, Counter[str]] = {}
         of_tag = ((form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split())
         for form, rule in of_tag:
-            found.lemmas.add(lemma_of(form, rule))
+            found.lemmas.add(apply_rule(form, rule))
             found.replaced.setdefault(rule, set()).add(replaced(form, rule))
             for length in range(1, min(len(form), max(_ENDINGS) + 1)):
                 by_ending.setdefault(form[-length:].lower(), Counter())[rule] += 1
@@ -258,7 +258,7 @@ class _KnownLemmas(NamedTuple):
 
         Rules that change the digits of a number do not fit.
         """
-        letters, lemma = replaced(form, rule), lemma_of(form, rule)
+        letters, lemma = replaced(form, rule), apply_rule(form, rule)
         if [*filter(str.isdigit, form)] != [*filter(str.isdigit, lemma)]:
             return False
         return letters == ("", "") or not self.replaced or letters in self.replaced.get(rule, ())
@@ -340,23 +340,23 @@ class Columns:
         forms, ranked, ending = self.forms.get(LEMMA, {}), rules.split() or [rules], form.lower()
         if (form, tag) in forms:
             of_form = forms[form, tag].split()
-            return lemma_of(form, next((rule for rule in ranked if rule in of_form), of_form[0]))
+            return apply_rule(form, next((rule for rule in ranked if rule in of_form), of_form[0]))
         if (ending, tag) in forms:  # known in lower case: only the case of the letters is predicted
-            lemmas = [lemma_of(form, rule) for rule in forms[ending, tag].split()]
+            lemmas = [apply_rule(form, rule) for rule in forms[ending, tag].split()]
             lower = {*map(str.lower, lemmas)}
-            return next((one for rule in ranked if (one := lemma_of(form, rule)).lower() in lower), lemmas[0])
+            return next((one for rule in ranked if (one := apply_rule(form, rule)).lower() in lower), lemmas[0])
         if tag not in self._known:
             self._known[tag] = _KnownLemmas.of_tag(forms, tag)
         known = self._known[tag]
         fit = [rule for rule in ranked if known.fits(form, rule)] or [_SAME]
-        is_changed = lemma_of(form, ranked[0]).lower() != ending
+        is_changed = apply_rule(form, ranked[0]).lower() != ending
         some = [rule for rule in ranked if rule in fit or (form.isalpha() and replaced(form, rule)[0] != ending)]
         if is_changed:
             more = (rule for i in (-_ENDING, *range(1, len(form))) for rule in known.of_endings.get(ending[i:], ()))
             some += [rule for rule in more if known.fits(form, rule) or (form.isalpha() and not rule.startswith("="))]
-        found = next((lemma for rule in some if (lemma := lemma_of(form, rule)) in known.lemmas), None)
+        found = next((lemma for rule in some if (lemma := apply_rule(form, rule)) in known.lemmas), None)
         usual = (known.usual[end] for k in _ENDINGS if is_changed and (end := ending[-k:]) in known.usual)
-        return found or lemma_of(form, next(usual, fit[0]))
+        return found or apply_rule(form, next(usual, fit[0]))
 
     def features(self, form: str, tag: str, ranked: str) -> str:
         """Return the first of the ranked sets of features, or, of a form of training, the first that it has there."""

@@ -134,12 +134,12 @@ def rule_of(form: str, lemma: str) -> str:
         before, after = match.a, len(form) - match.a - match.size
         for case in _CASES:
             rule = f"{case}{before}+{lemma[: match.b]}|{after}+{lemma[match.b + match.size :]}"
-            if lemma_of(form, rule) == lemma:
+            if apply_rule(form, rule) == lemma:
                 return rule
     return f"={lemma}"
 
 
-def lemma_of(form: str, rule: str) -> str:
+def apply_rule(form: str, rule: str) -> str:
     """Return the lemma that the rule makes of a form, without characters that do not show (`_` if none is left)."""
     form = without_hidden(form) or NO_LEMMA
     if rule.startswith("=") and len(rule) > 1:
