@@ -1,7 +1,6 @@
 """Pretrained encoders as an input of words."""
 
 import shutil
-from threading import Thread
 
 import pytest
 import torch
@@ -174,23 +173,3 @@ def test_a_second_time_nothing_is_computed(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(encoder, "vectors", None)
     assert torch.equal(stored_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4)), before)
     assert sorted(path.name for path in tmp_path.iterdir()) == names
-
-
-def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monkeypatch):
-    """As the processes of one training do; a thread stands for one."""
-    encoder, by_other, found = words_of(folder).eval(), words_of(folder).eval(), []
-    monkeypatch.setattr(by_other, "vectors", None)
-    other = Thread(target=lambda: found.append(stored_vectors(by_other, SENTENCES, tmp_path, "train")))
-    compute = encoder.vectors
-
-    def vectors(*arguments):
-        if not other.is_alive():
-            other.start()
-            other.join(0.5)  # it would be done by now
-            assert other.is_alive()
-        return compute(*arguments)
-
-    monkeypatch.setattr(encoder, "vectors", vectors)
-    stored_vectors(encoder, SENTENCES, tmp_path, "train")
-    other.join()
-    assert len(found) == 1
