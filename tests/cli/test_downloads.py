@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
-from transition_parser.cli.download import SOURCES, UD, VARIABLE, CorpusSource, File, fetch, source_of
+from transition_parser.cli.download import AMRS, UD, VARIABLE, CorpusSource, fetch, source_of
 
 TREES = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 5000
 
@@ -97,7 +97,7 @@ def test_redirects_are_followed_but_not_without_end(server, tmp_path):
 
 
 def test_files_of_two_releases_do_not_share_a_folder(server, tmp_path):
-    first, second = (File(f"{UD}/UD_English-EWT/{release}/LICENSE.txt") for release in ("r2.15", "r2.14"))
+    first, second = (f"{UD}/UD_English-EWT/{release}/LICENSE.txt" for release in ("r2.15", "r2.14"))
     assert list(fetch(CorpusSource((first,), "x"), tmp_path, server.address))
     with pytest.raises(InputError, match=r"LICENSE.txt: was fetched from .*r2.15.*, not .*r2.14"):
         list(fetch(CorpusSource((second,), "x"), tmp_path, server.address))
@@ -111,11 +111,11 @@ def test_unknown_names(name, server, tmp_path):
 
 def test_the_list_needs_no_network(server):
     shown = run_here("download", "--list").stdout
-    assert all(name in shown for name in SOURCES) and "r2.15" in shown and not server.asked
+    assert all(name in shown for name in AMRS) and "r2.15" in shown and not server.asked
 
 
 def test_other_releases_and_addresses():
     (train, *_) = source_of("UD_Ancient_Greek-PROIEL", "r2.14").files
-    assert train.address == f"{UD}/UD_Ancient_Greek-PROIEL/r2.14/grc_proiel-ud-train.conllu"
+    assert train == f"{UD}/UD_Ancient_Greek-PROIEL/r2.14/grc_proiel-ud-train.conllu"
     with pytest.raises(InputError):
         source_of("UD_English-EWT", "../x")

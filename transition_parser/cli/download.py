@@ -14,7 +14,7 @@ import re
 import shutil
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from transition_parser.base.files import NO_ROOM, replacing
 from transition_parser.base.files import folder as made_folder
 from transition_parser.base.model_files import read_json, short_repr, write_json
 from transition_parser.cli.options import add, print_figures
+from transition_parser.text import languages
 
 HELP = "download treebanks and AMR corpora from their publishers"
 EXAMPLE = """example:
@@ -33,23 +34,15 @@ RELEASE = "r2.15"  # the default release tag of Universal Dependencies
 UD = "https://raw.githubusercontent.com/UniversalDependencies"
 VARIABLE = "TRANSITION_PARSER_MIRROR"
 ADDRESSES = "addresses.json"  # the file with the address of each file of a folder
-_SPLITS = ("train", "dev", "test")
 _SECONDS = 60.0
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
 # language → its code in the names of the files of Universal Dependencies
-LANGUAGES = dict(
-    pair.split(":")
-    for pair in (
-        "Afrikaans:af Ancient_Greek:grc Arabic:ar Armenian:hy Basque:eu Belarusian:be Bulgarian:bg Catalan:ca "
-        "Chinese:zh Croatian:hr Czech:cs Danish:da Dutch:nl English:en Estonian:et Faroese:fo Finnish:fi French:fr "
-        "Galician:gl German:de Greek:el Hebrew:he Hindi:hi Hungarian:hu Icelandic:is Indonesian:id Irish:ga "
-        "Italian:it Japanese:ja Kazakh:kk Korean:ko Latin:la Latvian:lv Lithuanian:lt Maltese:mt Marathi:mr "
-        "Norwegian:no Persian:fa Polish:pl Portuguese:pt Romanian:ro Russian:ru Sanskrit:sa Serbian:sr Slovak:sk "
-        "Slovenian:sl Spanish:es Swedish:sv Tamil:ta Telugu:te Turkish:tr Ukrainian:uk Urdu:ur Uyghur:ug "
-        "Vietnamese:vi Welsh:cy Wolof:wo"
-    ).split()
-)
+LANGUAGES = {language: code for code, language in languages.LANGUAGES.items()} | {
+    "Ancient_Greek": "grc", "Basque": "eu", "Bulgarian": "bg", "Catalan": "ca", "Estonian": "et", "Faroese": "fo",
+    "Hungarian": "hu", "Latin": "la", "Maltese": "mt", "Marathi": "mr", "Norwegian": "no", "Sanskrit": "sa",
+    "Tamil": "ta", "Urdu": "ur", "Wolof": "wo",
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
-        known = {name: f"license: {source.license}" for name, source in SOURCES.items()}
+        known = dict.fromkeys(AMRS, f"license: {_NO_LICENSE}")
         known["UD_LANGUAGE-TREEBANK"] = f"release {RELEASE}; languages: {', '.join(LANGUAGES)}"
         print_figures(known, arguments.json)
         return 0
@@ -86,80 +79,68 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-class File(NamedTuple):
-    """A file to fetch."""
-
-    address: str
-    optional: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the saved file."""
-        return self.address.rpartition("/")[2]
-
-
 class CorpusSource(NamedTuple):
-    """A corpus: its files, and its license in words."""
+    """A corpus: the addresses of its files, and its license in words."""
 
-    files: tuple[File, ...]
+    files: Sequence[str]
     license: str
+    optional: Collection[str] = ()  # the files that its publisher may not have
 
 
-_ISI = "https://amr.isi.edu/download"
-_NO_LICENCE = "public, none stated: use it, do not pass it on"
-SOURCES: Mapping[str, CorpusSource] = {
-    "little-prince-amr-v3.0": CorpusSource((File(f"{_ISI}/amr-bank-struct-v3.0.txt"),), _NO_LICENCE),
-    "little-prince-amr-v1.6": CorpusSource(
-        tuple(File(f"{_ISI}/amr-bank-struct-v1.6-{split}.txt") for split in ("training", "dev", "test")), _NO_LICENCE
-    ),
-    "bio-amr-v3.0": CorpusSource((File(f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"),), _NO_LICENCE),
-    "bio-amr-v0.8": CorpusSource(
-        tuple(File(f"{_ISI}/2016-03-14/amr-release-{split}-bio.txt") for split in ("training", "dev", "test")),
-        _NO_LICENCE,
-    ),
+_ISI, _SPLITS_OF_ISI = "https://amr.isi.edu/download", ("training", "dev", "test")
+# name of an AMR corpus → its files
+AMRS: Mapping[str, Sequence[str]] = {
+    "little-prince-amr-v3.0": [f"{_ISI}/amr-bank-struct-v3.0.txt"],
+    "little-prince-amr-v1.6": [f"{_ISI}/amr-bank-struct-v1.6-{split}.txt" for split in _SPLITS_OF_ISI],
+    "bio-amr-v3.0": [f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"],
+    "bio-amr-v0.8": [f"{_ISI}/2016-03-14/amr-release-{split}-bio.txt" for split in _SPLITS_OF_ISI],
 }
+_NO_LICENSE = "public, none stated: use it, do not pass it on"
 
 
 def source_of(name: str, release: str = RELEASE) -> CorpusSource:
     """Return the corpus with a name."""
-    if name in SOURCES:
-        return SOURCES[name]
+    if name in AMRS:
+        return CorpusSource(AMRS[name], _NO_LICENSE)
     found = _TREEBANK.fullmatch(name)
     if found is None or not re.fullmatch(r"[A-Za-z0-9._-]+", release):
-        known = ", ".join(SOURCES)
+        known = ", ".join(AMRS)
         raise InputError(f"unknown corpus {name!r} ({release}): give {known}, or a name such as UD_English-EWT")
     code = LANGUAGES.get(found[1])
     if code is None:
         raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
     folder = f"{UD}/{name}/{release}"
-    splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", split != "test") for split in _SPLITS)
-    return CorpusSource((*splits, File(f"{folder}/LICENSE.txt", True)), f"see {name}/LICENSE.txt")
+    train, dev, test = (f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu" for split in ("train", "dev", "test"))
+    terms = f"{folder}/LICENSE.txt"
+    return CorpusSource([train, dev, test, terms], f"see {name}/LICENSE.txt", [train, dev, terms])
 
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
     """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`."""
     record = folder / ADDRESSES
     addresses = read_json(record, "") if record.is_file() else {}
-    for file in source.files:
-        path = folder / file.name
-        if addresses.get(file.name, file.address) != file.address:
-            problem = f"was fetched from {short_repr(addresses[file.name])}, not {file.address}"
+    for address in source.files:
+        name = address.rpartition("/")[2]
+        path = folder / name
+        if addresses.get(name, address) != address:
+            problem = f"was fetched from {short_repr(addresses[name])}, not {address}"
             raise input_error(f"{problem}: give another folder", path)
         if path.is_file():
             yield path, "here"
-        elif not _fetched(file, path, mirror):
+        elif not _fetched(address, path, mirror, address in source.optional):
             yield path, "not published"
         else:
-            addresses[file.name] = file.address
+            addresses[name] = address
             write_json(record, addresses)
             yield path, "fetched"
 
 
-def _fetched(file: File, path: Path, mirror: str | None) -> bool:
+def _fetched(address: str, path: Path, mirror: str | None, optional: bool) -> bool:
     """Fetch a file. Return False for an optional file that the server does not have."""
     from tqdm import tqdm
 
-    address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
+    if mirror is not None:
+        address = f"{mirror.rstrip('/')}/{address.partition('://')[2]}"
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer, replacing(path) as temporary:
             bar = tqdm.wrapattr(answer, "read", total=answer.length, desc=path.name, disable=None, leave=False)
@@ -170,7 +151,7 @@ def _fetched(file: File, path: Path, mirror: str | None) -> bool:
     except InputError:
         raise
     except urllib.error.HTTPError as error:
-        if error.code == 404 and file.optional:
+        if error.code == 404 and optional:
             return False
         raise input_error(f"the server says {error.code} {_line(error.reason)}", address) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
