@@ -72,7 +72,7 @@ def check_tree(sentence: Sentence) -> None:
     except InputError as error:
         assert str(error).startswith("file:")
         return
-    assert sentence.with_tree(tree) == sentence
+    assert sentence.with_tree(tree).tree() == tree
     for name in TREE_SYSTEMS:
         system = make_system(name, tree.relations[tree.root - 1])
         with contextlib.suppress(NonProjectiveError, ValueError):

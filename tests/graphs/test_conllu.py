@@ -66,19 +66,14 @@ def test_ranges_and_empty_nodes_are_no_words():
     assert str(sentence) == GOOD
 
 
-def test_with_tree_changes_head_and_relation_only():
+def test_with_another_tree_the_enhanced_graph_and_values_of_the_old_one_go():
     (sentence,) = parse(GOOD)
-    changed = sentence.with_tree(sentence.tree())
-    assert changed == sentence
-    scored = sentence.with_tree(sentence.tree(), ["S=1", "S=2", "S=3"])
-    assert [row.misc for row in scored.words] == ["S=1", "SpaceAfter=No|S=2", "S=3"]
-
-
-def test_without_the_enhanced_graph_words_and_ranges_are_as_they_were():
-    (sentence,) = parse(GOOD)
-    basic = sentence.without_enhanced()
+    basic = sentence.with_tree(sentence.tree())
     assert str(basic) == GOOD.replace("2.1\tgo\tgo\tVERB\t_\t_\t_\t_\t2:conj\t_\n", "").replace("2:obj", "_")
-    assert basic.without_enhanced() == basic and basic.tree() == sentence.tree()
+    assert basic.with_tree(basic.tree()) == basic and basic.tree() == sentence.tree()
+    scored = sentence.with_tree(sentence.tree(), "S", ["1", "2", "3"])
+    assert [row.misc for row in scored.words] == ["S=1", "SpaceAfter=No|S=2", "S=3"]
+    assert scored.with_tree(sentence.tree(), "S") == basic
 
 
 cells = st.text(st.characters(exclude_characters="\t\n\r\0", exclude_categories=["Cs"]), min_size=1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from transition_parser.base.errors import input_error, shortened
@@ -174,15 +174,25 @@ class Sentence:
             raise self._error(*problem)
         return tree
 
-    def with_tree(self, tree: DependencyTree, misc: list[str] | None = None) -> Sentence:
-        """Return the sentence with HEAD and DEPREL of `tree`. Every other column and line stays.
+    def with_tree(self, tree: DependencyTree, misc_key: str = "", values: Sequence[str] = ()) -> Sentence:
+        """Return the sentence with another tree. DEPS and empty nodes, which belong to the tree before it, go.
 
-        misc: one `Key=Value` a word, which is added to MISC
+        misc_key: a key of MISC whose values go with the tree before it
+        values: the new value of this key for each word; by default the words have none
         """
-        changes = [{"head": str(head), "deprel": relation} for head, relation in zip(tree.heads, tree.relations)]
-        for row, change, more in zip(self._words, changes, misc or ()):
-            change["misc"] = more if row.misc == "_" else f"{row.misc}|{more}"
-        return self._with_columns(changes)
+        arcs = zip_longest(tree.heads, tree.relations, values)
+        rows: list[Row] = []
+        for row in self.rows:
+            if not (row.is_word or row.is_range):  # an empty node, which only DEPS connects
+                continue
+            parts = () if row.misc == "_" else row.misc.split("|")
+            misc = [part for part in parts if not part.startswith(f"{misc_key}=")]
+            if row.is_word:
+                head, relation, value = next(arcs)
+                row = row._replace(head=str(head), deprel=relation)
+                misc += [f"{misc_key}={value}"] * (value is not None)
+            rows.append(row._replace(deps="_", misc="|".join(misc) or "_"))
+        return replace(self, rows=tuple(rows))
 
     def with_tags(
         self, upos: Sequence[str] = (), lemmas: Sequence[str] = (), xpos: Sequence[str] = (), feats: Sequence[str] = ()
@@ -195,15 +205,11 @@ class Sentence:
         if feats and any(row.feats != "_" for row in self.rows if row.is_word):
             del columns["feats"]
         found = {name: values for name, values in columns.items() if values}
-        return self._with_columns(
+        changes = iter(
             {name: values[i] for name, values in found.items() if getattr(row, name) == "_"}
             for i, row in enumerate(self._words)
         )
-
-    def _with_columns(self, changes: Iterable[Mapping[str, str]]) -> Sentence:
-        """Return the sentence with other columns of its words."""
-        of_words = iter(changes)
-        return replace(self, rows=tuple(row._replace(**next(of_words)) if row.is_word else row for row in self.rows))
+        return replace(self, rows=tuple(row._replace(**next(changes)) if row.is_word else row for row in self.rows))
 
     def untagged(self, kept: Collection[str] = ()) -> Sentence:
         """Return the sentence without lemmas, tags and features, so that a model has to predict them.
@@ -212,24 +218,6 @@ class Sentence:
         """
         removed = {name: "_" for name in ("lemma", "upos", "xpos", "feats") if name not in kept}
         return replace(self, rows=tuple(row._replace(**removed) for row in self.rows))
-
-    def without(self, misc_key: str, comment_keys: Iterable[str]) -> Sentence:
-        """Return the sentence without `misc_key=...` in MISC and without the comments `# key = ...`.
-
-        comment_keys: the keys of the comments to leave out
-        """
-        keys = tuple(comment_keys)
-        comments = tuple(c for c in self.comments if c[1:].partition("=")[0].strip() not in keys)
-        rows = tuple(
-            row._replace(misc="|".join(p for p in row.misc.split("|") if not p.startswith(f"{misc_key}=")) or "_")
-            for row in self.rows
-        )
-        return replace(self, rows=rows, comments=comments)
-
-    def without_enhanced(self) -> Sentence:
-        """Return the sentence without DEPS, and without empty nodes, which only DEPS connects."""
-        rows = tuple(row._replace(deps="_") for row in self.rows if row.is_word or row.is_range)
-        return replace(self, rows=rows)
 
     def __str__(self) -> str:
         lines = [*self.comments, *("\t".join(row) for row in self.rows)]

@@ -295,9 +295,8 @@ class Parse(SentenceParse):
         have neither the sentence's id nor the comments that open paragraphs and documents, because these must come
         once.
         """
-        before = self.sentence.without(SCORE_KEY, _REPLACED).without_enhanced()
-        comments = list(before.comments)
-        misc = None
+        keys = ((comment, comment[1:].partition("=")[0].strip()) for comment in self.sentence.comments)
+        comments = [comment for comment, key in keys if key not in _REPLACED]
         if self.place:
             if self.place.rank > 1:
                 comments = [comment for comment in comments if not comment[1:].strip().startswith(_OF_PLACE)]
@@ -306,10 +305,10 @@ class Parse(SentenceParse):
             comments.append(f"# score = {self.probability:.4g}")
         if scores:
             comments.append(f"# parse_score = {self.mean_log_probability:.4f}")
-            misc = [f"{SCORE_KEY}={score:.4f}" for score in self.arc_scores]
         if actions:
             comments.append("# actions = " + " ".join(map(str, self.actions)))
-        return replace(before.with_tree(self.tree, misc), comments=tuple(comments))
+        values = [f"{score:.4f}" for score in self.arc_scores] if scores else ()
+        return replace(self.sentence.with_tree(self.tree, SCORE_KEY, values), comments=tuple(comments))
 
     def to_conllu(self, scores: bool = False, actions: bool = False) -> str:
         """Return `annotated` as text, with the blank line that ends a sentence."""
