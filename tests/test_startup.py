@@ -130,3 +130,10 @@ def test_a_users_own_modules_are_not_run_in_place_of_ours(tmp_path):
         python = [sys.executable, *map(str, command)]
         done = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_names_of_the_package_are_those_that_it_offers():
+    import transition_parser
+
+    assert dir(transition_parser) == sorted(transition_parser.__all__)
+    assert all(getattr(transition_parser, name) is not None for name in dir(transition_parser))
