@@ -297,7 +297,7 @@ def test_dropout_on_a_device(case_of):
     assert 0 < torch.cosine_similarity(*found, 0) < 0.9
 
 
-PRETRAINED = {"en-ewt": (SAMPLE, 12), "en-amr": (SAMPLE_AMR, 5)}  # what it is tried on: so many sentences
+PRETRAINED = {"en-ewt": (SAMPLE, 8), "en-amr": (SAMPLE_AMR, 3)}  # what it is tried on: so many sentences
 
 
 def parses(name: str, beam: int, precision: str, device: str = "cpu") -> list[AmrParse] | list[Parse]:
@@ -316,7 +316,8 @@ def test_parsers_of_the_package(move, name, beam):
         found = parses(name, beam, "fp32", DEVICE.type)
     assert len(found) == PRETRAINED[name][1]
     for ours, theirs in zip(found, wanted, strict=True):
-        assert ours.actions == theirs.actions and ours.score == pytest.approx(theirs.score, abs=CLOSE)
+        assert ours.actions == theirs.actions
+        assert ours.mean_log_probability == pytest.approx(theirs.mean_log_probability, abs=CLOSE)
 
 
 @pytest.mark.parametrize("move", WAYS, indirect=True)
@@ -353,7 +354,7 @@ MOST_WAITS = {"en-ewt": 1.0, "en-amr": 2.0}
 def test_search_seldom_waits_for_a_device(name, beam):
     with SimulatedDevice() as device:
         parser = Parser.load(name, precision="fp32", device=DEVICE.type, threads=1)
-        some = [list(s.forms) for s in parser.read(PRETRAINED[name][0]) if len(s.forms) <= 12][:6]
+        some = [list(s.forms) for s in parser.read(PRETRAINED[name][0]) if len(s.forms) <= 12][:3]
         encoder_out = encode(parser, some)
         assert parser.model.decoder.device_table.column.device == DEVICE  # moved once, not in each search
         device.waits.clear()

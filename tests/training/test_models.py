@@ -97,7 +97,9 @@ def test_generate_finds_the_trees_of_parse_and_scores_them(data_folder, checkpoi
     assert done.stdout.rstrip().endswith(f"Generate valid with beam={beam}: UAS {uas}, LAS {las}")
     parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
     scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", done.stdout, re.M)}
-    assert [scores[i] for i in range(len(parses))] == pytest.approx([p.score / math.log(2) for p in parses], abs=1e-3)
+    assert [scores[i] for i in range(len(parses))] == pytest.approx(
+        [p.mean_log_probability / math.log(2) for p in parses], abs=1e-3
+    )
     assert [[str(action) for action in parse.actions] for parse in parses] == found
 
 
