@@ -245,7 +245,7 @@ def test_the_column_reaches_the_model(folder):
     parser = Parser(model.plain, task.resources)
     sentence = next(read_conllu(SAMPLE))
     without = replace(sentence, rows=tuple(row._replace(deprel="_") for row in sentence.rows))
-    assert parser.parse([sentence])[0].score != parser.parse([without])[0].score
+    assert parser.parse([sentence])[0].mean_log_probability != parser.parse([without])[0].mean_log_probability
 
 
 def test_graphs_of_columns_are_names_of_formalisms():

@@ -187,7 +187,10 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
 
 def test_domains(amr_exported):
     text = [["The", "dog", "sleeps", "."]]
-    scores = {Parser.load(amr_exported, domain=name).parse(text)[0].score for name in (None, "sample", "other-one")}
+    scores = {
+        Parser.load(amr_exported, domain=name).parse(text)[0].mean_log_probability
+        for name in (None, "sample", "other-one")
+    }
     assert len(scores) == 3
     done = run_here("parse", amr_exported, "-", "--domain", "news", stdin="Go !\n", status=2)
     assert "unknown domain 'news': give one of other-one, sample" in done.stderr
