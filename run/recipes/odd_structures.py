@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.parsing.edits.addresses import entity_of
-from transition_parser.parsing.edits.dates import IN_DATES
-from transition_parser.parsing.edits.pronouns import NO_SUBJECTS
+from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.transitions.amr_state import lemma_of
 
 BE = frozenset({"be", "be-01", "be-03"})  # copulas and auxiliaries; `be-02` is the frame of `there is`
+# The numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
+IN_DATES = {"day": range(1, 32), "month": range(1, 13), "year": range(100, 10_000)}
 
 
 def odd_structures(graph: AmrGraph) -> Iterator[str]:
@@ -28,7 +29,7 @@ def odd_structures(graph: AmrGraph) -> Iterator[str]:
         label, of_node = graph.labels[node], roles.get(node, set())
         if label in BE:
             yield "be"
-        if label in NO_SUBJECTS:
+        if SUBJECTS.get(label, label) != label:
             yield "me, my and the like"
         if entity_of(lemma_of(label)):
             yield "address as a concept"

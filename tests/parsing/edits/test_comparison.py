@@ -24,6 +24,28 @@ from transition_parser.parsing.edits.comparison import mend_comparisons
         ('we had better call',
          '(c / call-02~3 :ARG0 (w / we~0) :ARG1-of (g / good-02~2))',
          '(r / recommend-01 :ARG1 (c / call-02 :ARG0 (w / we)))'),
+        ('you had better call',
+         '(h / have-degree-91~2 :ARG1 (y / you~0) :ARG2 (g / good-02~2) :ARG3 (m / most~2) :ARG6 (c / call-02~3'
+         ' :ARG0 y))',
+         '(r / recommend-01 :ARG1 (c / call-02 :ARG0 (y / you)))'),
+        ('this river is wider than it',
+         '(h / have-degree-91~4 :ARG1 (r / river~1 :ARG1-of (w / wide-02~3)) :ARG2 (r2 / river~1 :mod (t / this~0))'
+         ' :ARG4 (i / it~5))',
+         '(h / have-degree-91 :ARG1 (r / river :mod (t / this)) :ARG4 (i / it) :ARG2 (w / wide-02 :ARG1 r)'
+         ' :ARG3 (m / more))'),
+        ('she sings better than him',
+         '(s / sing-01~1 :ARG0 (s2 / she~0) :ARG1-of (g / good-02~2 :ARG2-of (h / have-degree-91~2 :ARG3 (m / most~2)'
+         ' :ARG2-of (h2 / have-degree-91~2 :ARG4 (h3 / he~4)))))',
+         '(s / sing-01 :ARG0 (s2 / she) :ARG1-of (g / good-02 :ARG2-of (h / have-degree-91 :ARG3 (m / more) :ARG4'
+         ' (h2 / he))))'),
+        ('the more you read , the more you learn',
+         '(l / learn-01~8 :ARG1 (m / more~6) :ARG0 (y / you~2,7 :ARG0-of (r / read-01~3 :ARG1 (m2 / more~1))))',
+         '(c / correlate-91 :ARG1 (m2 / more :ARG1-of (r / read-01 :ARG0 (y / you))) :ARG2 (m / more :ARG1-of'
+         ' (l / learn-01 :ARG0 y)))'),
+        ('the sooner , the better',
+         '(h / have-degree-91~4 :ARG1 (s / soon~1) :ARG2 (g / good-02~4) :ARG3 (m / most~4))',
+         '(c / correlate-91 :ARG1 (m2 / more :ARG3-of (h2 / have-degree-91 :ARG2 (s / soon))) :ARG2 (m / more'
+         ' :ARG3-of (h / have-degree-91 :ARG2 (g / good-02))))'),
         ('more than four boys',
          '(b / boy~3 :quant (m / more-than~0,1 :op1 4~2))',
          'the same'),

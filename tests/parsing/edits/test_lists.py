@@ -35,6 +35,14 @@ LOST = '(h / help-01~5 :ARG0 (a / and~3 :op1 (p / person~0 :name (n / name~0 :op
         ("I saw Ann , Bob and Cem", f"(s / see-01~1 :ARG1 {BOB_AND_CEM.format(4, 6)})",
          '(s / see-01 :ARG1 (a / and :op1 (p3 / person :name (n3 / name :op1 "Ann")) :op2 (p / person :name (n / name'
          ' :op1 "Bob")) :op3 (p2 / person :name (n2 / name :op1 "Cem"))))'),
+        ("he cut , boiled and ate it",
+         "(a / and~4 :op1 (c / cut-01~1 :ARG0 (h / he~0)) :op2 (b / boil-01~3 :ARG0 h :ARG1 (i / it~6)) :op3 (e /"
+         " eat-01~5 :ARG0 h :ARG1 i))",
+         "(a / and :op1 (c / cut-01 :ARG0 (h / he) :ARG1 (i / it)) :op2 (b / boil-01 :ARG0 h :ARG1 i) :op3 (e / eat-01"
+         " :ARG0 h :ARG1 i))"),
+        ("he ran , then boiled and ate it",
+         "(a / and~5 :op1 (r / run-02~1 :ARG0 (h / he~0)) :op2 (b / boil-01~4 :ARG0 h :ARG1 (i / it~7)) :op3 (e /"
+         " eat-01~6 :ARG0 h :ARG1 i))", "the same"),
         ("However , Bob and Cem help", f"(h / help-01~5 :ARG0 {BOB_AND_CEM.format(2, 4)})", "the same"),
         ("Ann , then and now helps", LOST, "the same"),
         ("Ann , her and Bob Cem", LOST, "the same"),

@@ -1,13 +1,13 @@
-"""Names get the types that words say."""
+"""Names get the types that words say; known names that search left out come back."""
 
 from collections.abc import Collection
 
 import pytest
 
-from tests.parsing.edits.helpers import draft_of
+from tests.parsing.edits.helpers import after, draft_of
 from transition_parser.graphs.amr import without_gaps
 from transition_parser.parsing.edits.draft import Draft, Edited
-from transition_parser.parsing.edits.names import type_names
+from transition_parser.parsing.edits.names import add_names, type_names
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import key
@@ -101,3 +101,22 @@ def test_names_without_words_stay_but_get_the_word_that_they_have():
     assert draft.result() is None
     assert with_mentions(draft.graph, draft.alignments, AmrSystem().read(["Eve"])) == draft.alignments
     assert with_mentions(draft.graph, draft.alignments, draft.words) == [(0,)] * len(draft.graph)
+
+
+NAME = ':name (n / name :op1 "{}"))'
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("MIT is in Rome", "(b / be-located-at-91~1 :ARG2 (t / there~3))",
+         f"(b / be-located-at-91 :ARG2 (t / there) :ARG1 (u / university {NAME.format('MIT')})"),
+        ("Ikea lost it", "(l / lose-02~1 :ARG0 (y / you))", f"(l / lose-02 :ARG0 (c / company {NAME.format('Ikea')})"),
+        ("The Louvre is big", "(b / big~3)", f"(b / big :domain (m / museum {NAME.format('Louvre')})"),
+        ("Tom can run", "(r / run-02~2)", f"(r / run-02 :ARG0 (p / person {NAME.format('Tom')})"),
+        ("Tom can run", "(r / run-02~2 :ARG0 (y / you~0))", "the same"),
+        ("he can run to Tom", "(r / run-02~2 :ARG0 (h / he~0))", "the same"),
+    ],
+)  # fmt: skip
+def test_known_names_that_no_node_has_get_one(text, graph, expected):
+    assert after(add_names, text, graph) == expected

@@ -1,9 +1,36 @@
-"""Pronouns are arguments of the verbs beside them, and share a node."""
+"""Subjects get their places; pronouns are arguments of the verbs beside them, and share a node."""
 
 import pytest
 
 from tests.parsing.edits.helpers import after, draft_of
-from transition_parser.parsing.edits.pronouns import SUBJECTS, mend_pronouns, with_mentions
+from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects, with_mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("Who did the cat see ?", "(s / see-01~4 :ARG0 (a / amr-unknown~0) :ARG1 (c / cat~3))",
+         "(s / see-01 :ARG0 (c / cat) :ARG1 (a / amr-unknown))"),
+        ("Who do Tom and I like ?",
+         "(l / like-01~5 :ARG0 (u / amr-unknown~0) :ARG1 (a / and~3 :op1 (t / tom~2) :op2 (i / i~4)))",
+         "(l / like-01 :ARG0 (a2 / and :op1 (t / tom) :op2 (i / i)) :ARG1 (a / amr-unknown))"),
+        ("Who saw the cat ?", "(s / see-01~1 :ARG0 (a / amr-unknown~0) :ARG1 (c / cat~3))", "the same"),
+        ("Who did you say saw it ?", "(s / say-01~3 :ARG0 (y / you~2) :ARG1 (s2 / see-01~4 :ARG0 (a / amr-unknown~0)"
+         " :ARG1 (i / it~5)))", "the same"),
+        ("Tom fell and I ran , I think", "(a / and~2 :op1 (f / fall-01~1 :ARG1 (t / tom~0)) :op2 (r / run-02~4 :ARG0 t)"
+         " :op3 (t2 / think-01~7 :ARG0 (i / i~3,6)))",
+         "(a / and :op1 (f / fall-01 :ARG1 (t / tom)) :op2 (r / run-02 :ARG0 (i / i)) :op3 (t2 / think-01 :ARG0 i))"),
+        ("Tom and I run as I like", "(r / run-02~3 :ARG0 (a / and~1 :op1 (t / tom~0) :op2 (i / i~2,5)) :manner"
+         " (l / like-01~6 :ARG0 i))", "the same"),
+        ("say how I get there",
+         "(s / say-01~0 :ARG1 (g / get-05~3 :ARG0 (y / you) :ARG1 (i / i~2) :ARG2 (t / there~4)))",
+         "(s / say-01 :ARG1 (g / get-05 :ARG0 (i / i) :ARG1 (y / you) :ARG2 (t / there)))"),
+        ("the cat we saw , we think", "(c / cat~1 :ARG0-of (s / see-01~3) :ARG1-of (t / think-01~6 :ARG0 (w / we~2)))",
+         "the same"),
+    ],
+)  # fmt: skip
+def test_what_is_misplaced_gets_its_place(text, graph, expected):
+    assert after(mend_subjects, text, graph) == expected
 
 
 @pytest.mark.parametrize(
@@ -19,6 +46,9 @@ from transition_parser.parsing.edits.pronouns import SUBJECTS, mend_pronouns, wi
          "(a / and~3 :op1 (s / see-01~1 :ARG0 (h / he~0)) :op2 (s2 / see-01~5 :ARG0 (s3 / she~4)))",
          "(a / and :op1 (s / see-01 :ARG0 (h / he)) :op2 (s2 / see-01 :ARG0 (s3 / she) :ARG1 h))"),
         ("cups dry so wash them", "(d / dry-02~1 :ARG1 (c / cup~0) :ARG1-of (w / wash-01~3 :ARG1 c))", "the same"),
+        ("she sells her own cat", "(s / sell-01~1 :ARG0 (s2 / she~0) :ARG1 (c / cat~4 :mod (o / own~3)))", "the same"),
+        ("she sells her cat", "(s / sell-01~1 :ARG0 (s2 / she~0,2 :part (c / cat~3 :poss s2)) :ARG1 c)",
+         "(s / sell-01 :ARG0 (s2 / she) :ARG1 (c / cat :poss s2))"),
         ("it keeps me waiting", "(k / keep-02~1 :ARG0 (i / it~0) :ARG1 (w / wait-01~3))", "the same"),
         ("love you , I told", "(t / tell-01~4 :ARG1 (l / love-01~0 :ARG1 (y / you~1)))",
          "(t / tell-01 :ARG1 (l / love-01 :ARG1 (y / you)) :ARG0 (i / i))"),
@@ -64,7 +94,3 @@ def test_pronouns_have_their_subject_form_and_one_node(text, graph, expected):
 def test_a_shared_node_of_a_pronoun_has_all_its_mentions(text, graph, expected):
     draft = draft_of(text, graph)
     assert with_mentions(draft.graph, [*draft.alignments], draft.words) == expected
-
-
-def test_subject_forms():
-    assert SUBJECTS["us"] == "we" and SUBJECTS["it"] == "it"

@@ -84,6 +84,7 @@ def test_a_frame_beside_another_node_of_its_word_keeps_its_sense():
         ("(g / go-02~1 :ARG0 (h / he~0))", "go-on-15", "(g / go-on-15 :ARG0 (h / he))"),
         ("(g / go-on-15~1 :ARG0 (h / he~0))", "go-02", "(g / go-02 :ARG0 (h / he))"),
         ("(g / go-02~1 :ARG0 (h / he~0) :direction (o / on~2))", "go-on-15", "the same"),  # the particle has a node
+        ("(g / go-on-15~1 :ARG0 (h / he~0) :direction (o / on~2))", "go-on-15", "(g / go-on-15 :ARG0 (h / he))"),
     ],
 )
 def test_particles_belong_to_senses(graph, sense, expected):
@@ -124,6 +125,10 @@ def test_roles(graph, roles, expected):
         ("and we ran home", "(a / and~0 :op1 (r / run-02~2) :op2 (w / we~1) :op3 (h / home~3))",
          {(2, 1): (0, 0.4), (2, 3): (0, 0.5)},
          "(a / and :op1 (r / run-02 :ARG0 h) :op2 (w / we) :op3 (h / home))"),  # the surer one
+        ("run and leave it", "(a / and~1 :op1 (r / run-02~0) :op2 (l / leave-11~2 :ARG1 (i / it~3)))",
+         {(0, 3): (1, 0.2), (2, 3): (1, 0.9)},
+         "(a / and :op1 (r / run-02 :ARG1 (i / it)) :op2 (l / leave-11 :ARG1 i))"),  # shared, so less is enough
+        ("leave your town", "(l / leave-11~0 :ARG1 (t / town~2))", {(0, 2): (1, 0.9), (0, 1): (2, 0.9)}, "the same"),
         ("we ran", "(w / we~0 :ARG0-of (r / run-02~1))", {(1, 0): (1, 0.9)}, "(w / we :ARG1-of (r / run-02))"),
     ],
 )  # fmt: skip

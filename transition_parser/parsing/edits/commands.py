@@ -8,7 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
+from transition_parser.text.tables import word_list
 
+_AFTER, _OPENERS, _SAME_PAST, _WISHES = (
+    frozenset(word_list(f"edits: {name}")) for name in ("after commands", "openers", "same past", "wishes")
+)
 # what is before the verb of a command: `please` or a condition, another command, the beginning of a sentence
 _ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
 _ASKED = re.compile(
@@ -17,15 +21,6 @@ _ASKED = re.compile(
 )
 _JOINED = re.compile(rf"(\b(and|or|then)|[&,/]) {_ADVERBS}")
 _BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
-_AFTER = frozenset("the a an my your his her its our these those it me us them him all some any attached".split())
-_WISHES = frozenset("hope like love miss need regard thank want wish".split())  # `Hope you like it`: I hope
-
-# Verbs whose past tense looks like a command, and what stands before a command
-_SAME_PAST = frozenset("bet burst cast cost cut hit hurt let put quit set shed shut spread".split())
-_OPENERS = frozenset(
-    ", . ; : - -- ( \" ' ` ! ? * / & and or but so then now also please pls kindly just always never simply not n't do "
-    "ok okay yes no well to".split()
-)
 
 
 def mark_commands(draft: Draft) -> None:
@@ -37,10 +32,15 @@ def mark_commands(draft: Draft) -> None:
     _let_us(draft)
 
 
+def _opens(form: str) -> bool:
+    """Return True for a word or a mark that may be before a command."""
+    return form in _OPENERS or not re.search(r"\w", form)
+
+
 def _let_us(draft: Draft) -> None:
     """Make the verb after *let's* a command to *we*."""
     for place, form in enumerate(draft.forms[:-1]):
-        begins = place == 0 or draft.forms[place - 1] in _OPENERS
+        begins = place == 0 or _opens(draft.forms[place - 1])
         if form != "let" or draft.forms[place + 1] not in ("'s", "s", "us", "’s") or not begins:
             continue
         after = [verb for verb in draft.frames if place + 1 < verb < place + 6]
@@ -81,7 +81,7 @@ def _false_modes(draft: Draft, moods: Sequence[str]) -> Iterator[int]:
     end = next(lone, len(draft.words))
     for source, role, target in draft.edges:
         place, is_command = draft.place(source), role == "mode" and draft.labels[target] == "imperative"
-        has_subject = place > 0 and draft.forms[place] in _SAME_PAST and draft.forms[place - 1] not in _OPENERS
+        has_subject = place > 0 and draft.forms[place] in _SAME_PAST and not _opens(draft.forms[place - 1])
         is_other = moods[place] == OTHER or has_subject
         if is_command and 0 <= place < end and is_other and target != draft.top:
             yield target
@@ -93,7 +93,7 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
     commands = {edge.source for edge in draft.edges if edge.target in modes}
     for place, node in sorted(draft.frames.items()):
         (form, following), mood = draft.forms[place : place + 2], moods[place]
-        has_subject = form in _SAME_PAST and place and draft.forms[place - 1] not in _OPENERS
+        has_subject = form in _SAME_PAST and place and not _opens(draft.forms[place - 1])
         if form != draft.words[place].lemma or has_subject:
             continue
         is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
@@ -121,6 +121,7 @@ def _without_subject(draft: Draft, node: int, subject: int) -> int:
 def _is_command(draft: Draft, place: int, node: int, commands: Collection[int]) -> bool:
     following, before = draft.forms[place + 1], " ".join([*draft.forms[:place], ""])
     lists = {s for s, _, t in draft.edges if t in commands and draft.labels[s] in CONJUNCTIONS}
-    is_begin = _BEGIN.search(before) and (following in _AFTER or before.endswith(("do not ", "do n't ")))
+    is_certain = following in _AFTER or before.endswith(("do not ", "do n't "))
+    is_begin = _BEGIN.search(before) and is_certain
     is_joined = not lists.isdisjoint(draft.around(node)) and _JOINED.search(before)
     return bool(is_begin or is_joined or _ASKED.search(before))

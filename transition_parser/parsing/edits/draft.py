@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge, distances
 from transition_parser.text.frames import packaged
-from transition_parser.transitions.amr_limits import SearchLimits, Sort, sort_of
+from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, is_constant, lemma_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class Draft:
     words: the words of the sentence
     readings: what a semantic role labeller reads of the words, None without one
     known: the keys of the spans of training
-    limits: the limits of search, None where nodes without meaning stay
     """
 
     def __init__(
@@ -49,13 +48,12 @@ class Draft:
         words: Sequence[AmrWord] = (),
         readings: Readings | None = None,
         known: Container[str] = (),
-        limits: SearchLimits | None = None,
     ) -> None:
         self.graph, self.labels, self.edges, self.top = graph, [*graph.labels], [*graph.edges], graph.top
         self.constants, self.removed = {*graph.constants}, set[int]()
         self.node_origins, self.edge_origins = [*range(len(graph))], [*range(len(graph.edges))]
         self.alignments, self.words, self.readings = [*alignments], words, readings
-        self.known, self.limits = known, limits
+        self.known = known
 
     # --- what the graph and the words say --------------------------------------------------------------
 
@@ -84,6 +82,10 @@ class Draft:
         """Return the first word of a node, -1 for none."""
         origin = self.node_origins[node]
         return min(self.alignments[origin], default=-1) if origin >= 0 else -1
+
+    def at(self, place: int) -> list[int]:
+        """Return the nodes of a word alone."""
+        return [i for i, places in enumerate(self.alignments) if tuple(places) == (place,) and i not in self.removed]
 
     def nodes_of(self, label: str) -> list[int]:
         """Return the nodes with a label."""

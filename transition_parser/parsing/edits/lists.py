@@ -20,6 +20,20 @@ def gather_members(draft: Draft) -> None:
     for node, label in enumerate(draft.graph.labels):
         if label in CONJUNCTIONS:
             _gather(draft, node)
+            _share(draft, node)
+
+
+def _share(draft: Draft, conjunction: int) -> None:
+    """Give the object of the last two verbs to those before them: *designs , builds and sells buses*."""
+    members = {edge.target for edge in draft.edges if edge.source == conjunction and edge.role[:2] == "op"}
+    places = {draft.place(node): node for node in members}
+    between = {form for one, other in pairwise(sorted(places)) for form in draft.forms[one + 1 : other]}
+    *others, objects = [draft.below(places[place]).get("ARG1") for place in sorted(places)] or [None]
+    if objects is None or others[-1:] != [objects] or not between.issubset(SEPARATORS):
+        return
+    for verb, has_object in zip(sorted(places), others, strict=False):
+        if has_object is None and 1 in draft.core_roles(places[verb]):
+            draft.add_edge(places[verb], "ARG1", objects)
 
 
 def _gather(draft: Draft, conjunction: int) -> None:

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatize
+from transition_parser.text.tables import word_list
 from transition_parser.transitions.amr_state import lemma_of
 
-# `in`, `im`, `il` and `ir` begin many words that they do not negate, such as `immediate`
-_STEMS = (
-    "activ|appropriate|coherent|competent|complete|consistent|correct|depend|direct|dispens|effective|efficient"
-    "|experienced|flexible|frequent|legal|mature|mobil|moral|partial|patient|perfect|polite|possib|rational|regular"
-    "|relevant|responsib|secure|sensitive|significan|soluble|sufficien|toleran|vulnerab|voluntar"
-)
-_NEGATED = re.compile(
-    rf"(?!inpatient)(un|non-?|dis|i[nmlr](?={_STEMS}))(?!(?:like|less|rest|ruly|sense)$)([a-z]{{4,}})"
-)
-# Verbs that `un` reverses, which PropBank does not have with it
-_REVERSED = frozenset(
-    "block button chain clip clog cork dock follow freeze friend hook install latch link mask mount pin saddle screw "
-    "seal stick strap subscribe tag tangle wrap zip".split()
-)
 _OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible
 
 
 def negate(draft: Draft) -> None:
-    """Add the polarity of words with a negative prefix, and that of *unless*, *unable* and *nor*.
+    """Add the polarity of words with a negative prefix, and that of *unable* and *nor*.
 
     A concept whose lemma has no frame (`unsafe`, `unmodified-01`) becomes the first frame of the word
     without the prefix.
     """
-    parts = {place: found for place, form in enumerate(draft.forms) if (found := _NEGATED.fullmatch(form))}
+    parts = {place: found for place, form in enumerate(draft.forms) if (found := _negated().fullmatch(form))}
     negative = {edge.source for edge in draft.edges if edge.role == "polarity"}
     for node, places in enumerate(draft.alignments) if parts else ():
         if len(places) != 1 or node in draft.constants or places[0] not in parts:
@@ -61,21 +49,11 @@ def negate(draft: Draft) -> None:
             _WORDS[form](draft, place)
 
 
-def _unless(draft: Draft, place: int) -> None:
-    """Make the frame after *unless* a negated condition of the frame before it, or after the comma."""
-    for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
-        condition = draft.below(edge.source).get("condition")
-        if condition is not None and "polarity" not in draft.below(condition):
-            draft.replace_edge(edge, edge._replace(source=condition))
-    after, comma = [verb for verb in draft.frames if verb > place], draft.forms.index(",") if "," in draft.forms else 0
-    mains = [
-        verb for verb in draft.frames if verb < place or 0 < place < comma < verb or (place == 0 and verb > comma > 0)
-    ]
-    if after and mains and draft.frames[min(after)] in (edge.source for edge in draft.edges if edge.role == "polarity"):
-        condition = draft.frames[min(after)]
-        main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
-        if not any(edge.role == "condition" for edge in draft.edges) and main not in draft.neighbors(condition):
-            draft.add_edge(main, "condition", condition)
+@cache
+def _negated() -> re.Pattern[str]:
+    """Return the pattern of words with a negative prefix. Many words that begin with `in` or `im` have none."""
+    stems = "|".join(word_list("edits: negated"))
+    return re.compile(rf"(?!inpatient)(un|non-?|dis|i[nmlr](?={stems}))(?!(?:like|less|rest|ruly|sense)$)([a-z]{{4,}})")
 
 
 def _unable(draft: Draft, place: int) -> None:
@@ -107,7 +85,7 @@ def _nor(draft: Draft, place: int) -> None:
                 draft.add_edge(member, "polarity", draft.new_node("-", True, member))
 
 
-_WORDS = {"unless": _unless, "unable": _unable, "nor": _nor}
+_WORDS = {"unable": _unable, "nor": _nor}
 
 
 def _evoked_by(stem: str) -> list[str]:
@@ -136,7 +114,7 @@ def _is_negated(stem: str, lemma: str) -> bool:
     bases = (stem, stem.removesuffix("ly"), f"{stem.removesuffix('ily')}y")
     if stem == lemma not in packaged().rolesets or any(f"{base}/j" in aliases for base in bases):
         return True
-    if stem.endswith("ing") or lemma in _REVERSED:
+    if stem.endswith("ing") or lemma in word_list("edits: reversed"):
         return False
     is_verb = lemmatize([stem]) == [lemma]
     is_able = _OTHER_GRAPHS.fullmatch(stem) is not None  # `undetectable` is `possible-01 :polarity -`

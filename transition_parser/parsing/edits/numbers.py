@@ -1,15 +1,43 @@
-"""Numbers of several words (*half a million*), temperatures, and what stands after rates (*50 miles per hour*)."""
+"""Times of day, numbers of several words (*half a million*), temperatures, rates, and quantities."""
 
 from __future__ import annotations
 
-from transition_parser.graphs.amr import Edge, distances
+import re
+
+from transition_parser.graphs.amr import Edge, distances, is_number, quoted
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures
+from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
+
+_PATHS = {"through": "path", "along": "path", "from": "source", "to": "destination"}
+_FIELDS = frozenset("day dayperiod month weekday year timezone".split())
+_WEEKDAYS = re.compile("(mon|tues|wednes|thurs|fri|satur|sun)days?")
+_MISREAD = re.compile("(ARG[1-5]|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
+
+
+def mend_times(draft: Draft) -> None:
+    """Give each time of day that the words say its date, unless a date has it; days of its words stay with it."""
+    for first, end, value in times_of_day(draft.forms):
+        nodes = [i for i, places in enumerate(draft.alignments) if places and first <= min(places) < end]
+        last = max((place for node in nodes for place in draft.alignments[node]), default=end - 1)
+        is_whole = all(draft.labels[i] in ("date-entity", quoted(value)) for i in nodes)
+        if is_whole and any(edge.role == "time" and draft.labels[edge.target] == quoted(value) for edge in draft.edges):
+            continue
+        date = draft.put(first, end, "date-entity", "time", _FIELDS)
+        for edge in [edge for edge in draft.edges if edge.target == date and _MISREAD.match(edge.role)]:
+            is_right = draft.labels[edge.source] in ("be-temporally-at-91", "date-interval", "and", "or", "between")
+            if not is_right and draft.labels[edge.source] not in ("after", "before", "until", "by", "since", "around"):
+                draft.replace_edge(edge, edge._replace(role="time"))
+        draft.add_below(date, "time", quoted(value))
+        for place in range(end, last + 1):  # search took more words for a string
+            if _WEEKDAYS.fullmatch(draft.forms[place]):
+                draft.add_below(date, "weekday", draft.words[place].lemma.lower().removesuffix("s"))
+            elif draft.forms[place] in ("today", "tomorrow", "yesterday"):
+                draft.add_below(date, "mod", draft.forms[place])
+
 
 _OF_NUMBERS = frozenset(
     ("quant", "mod", "op1", "op2", "value", "time")
 )  # roles of a number, or of a part that was lost
-_PATHS = {"through": "path", "along": "path", "from": "source", "to": "destination"}
 
 
 def mend_numbers(draft: Draft) -> None:
@@ -32,8 +60,8 @@ def mend_numbers(draft: Draft) -> None:
 def _count(draft: Draft, said: SpanValue) -> None:
     """Make a number the `:quant` of the noun after it, or of a quantity whose unit this noun is."""
     first, end, value = said
-    after = {draft.place(node): node for node in range(len(draft.graph)) if node not in draft.constants | draft.removed}
-    noun = next((after[place] for place in range(end, end + 3) if place in after), None)
+    after = [[i for i in draft.at(place) if i not in draft.constants] for place in range(end, end + 3)]
+    noun = next((min(nodes, key=[*draft.frames.values()].__contains__) for nodes in after if nodes), None)
     if noun is None or draft.labels[noun] == "name":
         return
     inside = {i for i, places in enumerate(draft.alignments) if places and first <= min(places) < end} - {noun}
@@ -85,3 +113,48 @@ def _free_rate(draft: Draft, rate: int) -> None:
             role = next((_PATHS[form] for form in reversed(before) if form in _PATHS), "location")
             draft.edges.append(Edge(above, role, other))
             draft.edge_origins.append(-1)
+
+
+_TIME = re.compile(r'"(\d\d?)(:\d\d)"')
+
+
+def mend_quantities(draft: Draft) -> None:
+    for edge in [edge for edge in draft.edges if edge.role == "unit"]:
+        if "quant" in draft.below(edge.source):
+            _free_unit(draft, *edge)
+    for node, label in enumerate(draft.graph.labels):
+        is_date = label == "date-entity"
+        if (is_date or label.endswith("-quantity")) and node not in draft.constants and node not in draft.removed:
+            below = draft.numbers_below(node)
+            if not below if is_date else "quant" not in below:
+                _mend(draft, node, below)
+
+
+def _free_unit(draft: Draft, quantity: int, role: str, unit: int) -> None:
+    """Give the other relations of a unit to its quantity."""
+    for edge in [edge for edge in draft.edges if edge.target == unit and edge.role != role and edge.source != quantity]:
+        for other in [one for one in draft.edges if (one.source, one.target) == (edge.source, quantity)]:
+            draft.replace_edge(other)
+        draft.replace_edge(edge, edge._replace(target=quantity))
+
+
+def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
+    unit = draft.edges[below["unit"]].target if "unit" in below else -1
+    is_leaf = sum(unit in (edge.source, edge.target) for edge in draft.edges) == 1 and unit != draft.graph.top
+    time = _TIME.fullmatch(draft.labels[draft.edges[below["value"]].target]) if "value" in below else None
+    if time and is_leaf:
+        hour = int(time[1]) % 12 + 12 * draft.labels[unit].startswith("p")
+        draft.labels[node], draft.labels[draft.edges[below["value"]].target] = "date-entity", f'"{hour}{time[2]}"'
+        draft.edges[below["value"]] = draft.edges[below["value"]]._replace(role="time")
+    elif is_leaf:
+        draft.labels[node] = draft.labels[unit]
+    elif "unit" in below:
+        if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
+            draft.merge(node, unit)
+    elif numbers := [one for one in below.values() if is_number(draft.labels[draft.edges[one].target])]:
+        draft.edges[numbers[0]] = draft.edges[numbers[0]]._replace(role="quant")
+    else:
+        words = (draft.words[place] for place in draft.alignments[node])
+        draft.labels[node] = "-".join(word.lemma for word in words if word.lemma_is_symbol) or "thing"
+    if is_leaf:
+        draft.removed.add(unit)

@@ -1,32 +1,63 @@
-"""Pronouns: lost ones come back, all have their subject form, and all mentions of *I*, *we* and *you* are one node."""
+"""Subjects in their places; pronouns: lost ones come back, and all mentions of *I*, *we* and *you* are one node."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from transition_parser.graphs.amr import AmrGraph, named, quoted
+from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.lists import SEPARATORS
-from transition_parser.parsing.edits.subjects import BETWEEN
+from transition_parser.text.tables import word_list
 from transition_parser.transitions.amr_state import AmrWord
 
-SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
-    form: forms.split()[0]
-    for forms in (
-        *("i me my myself", "we us our ours ourselves", "you your yours yourself yourselves"),
-        *("he him his himself", "she her hers herself", "they them their theirs themselves", "it its itself"),
-    )
-    for form in forms.split()
+BEFORE_VERBS, _AUXILIARIES, _POSSESSIVES = (
+    frozenset(word_list(f"edits: {name}")) for name in ("before verbs", "auxiliaries", "possessives")
+)
+SUBJECTS = {
+    form: subject for subject in "i we you he she they it".split() for form in word_list(f"edits: pronouns {subject}")
 }
-NO_SUBJECTS = frozenset(form for form, subject in SUBJECTS.items() if form != subject)
-_MENTIONS = {form: subject for form, subject in SUBJECTS.items() if form != "it"} | {"mine": "i"}  # it is often empty
+_SPEAKERS = frozenset(("i", "we"))
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
-_OBJECTS = {"me": "i", "him": "he", "her": "she", "them": "they", "us": "we"}
-_SUBJECTS = frozenset({*_OBJECTS.values(), "you"})
+
+
+def mend_subjects(draft: Draft) -> None:
+    """Give the object of a question, and *I* or *we* as a subject, their places."""
+    for wrong, right in _misplaced(draft):
+        draft.replace_edge(wrong, right)
+
+
+def _misplaced(draft: Draft) -> Iterator[tuple[Edge, Edge]]:
+    """Yield edges that contradict the order of the words, each with the right one."""
+    forms = draft.forms
+    is_question = forms[0] in ("who", "whom", "what", "which") and forms[1] in _AUXILIARIES
+    for verb, node in draft.frames.items():
+        below = {edge.role: edge for edge in draft.edges if edge.source == node}
+        subject, other, before = below.get("ARG0"), below.get("ARG1"), verb - 1
+        while forms[before] in BEFORE_VERBS:
+            before -= 1
+        if subject is None:
+            continue
+        is_asked = is_question and draft.labels[subject.target] == "amr-unknown"
+        if is_asked and other and 1 < draft.place(other.target) < verb:
+            yield subject, subject._replace(target=other.target)
+            yield other, other._replace(target=subject.target)
+            continue
+        speakers = draft.nodes_of(forms[before])
+        near = {draft.labels[subject.target], *draft.around(subject.target).values()}
+        is_relative = before - 1 in draft.alignments[subject.target]  # `the cat we saw`
+        is_speaker = forms[before] in _SPEAKERS - near and '"' not in forms
+        if is_speaker and len(speakers) == 1 and not is_relative:
+            yield subject, subject._replace(target=speakers[0])
+            for edge in below.values():
+                if edge.target == speakers[0]:
+                    yield edge, edge._replace(target=subject.target)
 
 
 def mend_pronouns(draft: Draft) -> None:
-    """Add lost pronouns beside verbs, write *i* for *me*, and make all mentions of *i*, *we* or *you* one node."""
+    """Add lost pronouns beside verbs, write *i* for *me*, and make all mentions of *i*, *we* or *you* one node.
+
+    What somebody owns (*her bag*) is no part of somebody.
+    """
     for node, roles, label in [*_lost(draft)]:
         draft.add_argument(node, roles, label)
     for node, label in enumerate(draft.labels):
@@ -37,28 +68,39 @@ def mend_pronouns(draft: Draft) -> None:
             relations = draft.relations(first)
             if relations.isdisjoint(draft.relations(node)) and node not in {other for other, _ in relations}:
                 draft.merge(node, first)
+    owned = {edge.source for edge in draft.edges if edge.role == "poss"}
+    for edge in [edge for edge in draft.edges if edge.role == "part" and edge.target in owned]:
+        draft.replace_edge(edge)
+
+
+def is_owner(draft: Draft, place: int) -> bool:
+    """Return True for a possessive pronoun (*sell her own house*)."""
+    form, following = draft.forms[place : place + 2]
+    return form in _POSSESSIVES or (form == "her" and (following == "own" or place + 1 in draft.aligned))
 
 
 def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
     """Yield the role that a pronoun without a node may have at the verb beside it."""
+    objects = {form: SUBJECTS[form] for form in ("me", "him", "her", "them", "us")}
+    subjects = {*objects.values(), "you"}
     for place, form in enumerate(draft.forms[:-1]):
         is_name = form != "i" and draft.words[place].form.isupper()
-        if place in draft.aligned or form not in _SUBJECTS | _OBJECTS.keys() or is_name:
+        if place in draft.aligned or form not in subjects | objects.keys() or is_name:
             continue
         verb, following = place + 1, draft.forms[place + 1]
-        while draft.forms[verb] in BETWEEN:
+        while draft.forms[verb] in BEFORE_VERBS:
             verb += 1
-        node = draft.frames.get(place - 1 if form in _OBJECTS else verb)
+        node = draft.frames.get(place - 1 if form in objects else verb)
         if node is None:
             continue
         below, around = draft.below(node), draft.around(node)
-        if form in _SUBJECTS and "ARG0" not in below and form not in around.values():
+        if form in subjects and "ARG0" not in below and form not in around.values():
             yield node, ("ARG0", "ARG1"), form
-        elif form in _OBJECTS and not following.endswith("ing") and not (form == "her" and place + 1 in draft.aligned):
+        elif form in objects and not following.endswith("ing") and not is_owner(draft, place):
             around.pop(below.get("ARG0", -1), None)  # the subject is no object, unless the pronoun is reflexive
             others = [one for role, one in below.items() if role[:3] == "ARG" and one in around]
-            if _OBJECTS[form] not in around.values() and all(draft.place(one) > place for one in others):
-                yield node, ("ARG1", "ARG2"), _OBJECTS[form]
+            if objects[form] not in around.values() and all(draft.place(one) > place for one in others):
+                yield node, ("ARG1", "ARG2"), objects[form]
 
 
 def with_mentions(
@@ -71,8 +113,9 @@ def with_mentions(
     nodes = {label: node for node, label in enumerate(graph.labels) if label in SUBJECTS}
     aligned, found = {word for each in alignments for word in each}, [*alignments]
     for place, word in enumerate(words) if nodes else ():
-        node = nodes.get(_MENTIONS.get(word.form.lower(), ""))
-        if node is None or place in aligned or (word.form.isupper() and word.form != "I"):
+        form = word.form.lower()
+        node = nodes.get("i" if form == "mine" else SUBJECTS.get(form, ""))
+        if node is None or form == "it" or place in aligned or (word.form.isupper() and word.form != "I"):
             continue
         if graph.labels.count(graph.labels[node]) == 1:
             found[node] = tuple(sorted((*found[node], place)))

@@ -10,7 +10,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
 from transition_parser.modules.semantic_roles import (
     FARTHEST,
     OTHER_ROLE,
@@ -21,7 +21,7 @@ from transition_parser.modules.semantic_roles import (
     distance_class,
 )
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.pronouns import SUBJECTS, is_owner
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, lemma_of
@@ -29,6 +29,7 @@ from transition_parser.transitions.amr_state import AmrWord, lemma_of
 # Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
 _SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
 _SURE = math.log(0.3)  # the least log-probability of the role of an argument that search left out
+_LIKELY = math.log(0.1)  # the same where another member of a list of frames has the argument
 _LOOSE = frozenset(  # roles that an argument may have been given
     "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
     "medium poss".split()
@@ -74,6 +75,7 @@ def label_roles(drafts: Sequence[Draft]) -> None:
                 of_others = next(scores)
                 one.relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
                 one.complete(node, of_others)
+                one.remove_particle(node)
 
 
 def may_be_argument(distance: int) -> bool:
@@ -115,7 +117,8 @@ def _role_scores(
             near: Sequence[int] = range(len(places))
             if len(one.words) > FARTHEST:
                 near = [n for n in near if abs(places[n] - word) <= FARTHEST]
-            targets = {numbers.get(edge.target) for edge in one.draft.edges if edge.source == node}
+            wanted_nodes = {edge.target for edge in one.draft.edges if edge.source == node} | one.shared(node)
+            targets = {numbers.get(target) for target in wanted_nodes}
             with_edge += [len(rows) + i for i, n in enumerate(near) if n in targets]
             rows += [row] * len(near)
             columns += [column + n for n in near]
@@ -181,10 +184,10 @@ class _Labelled:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
-        near = self.draft.neighbors(node)
+        near, shared = self.draft.neighbors(node), self.shared(node)
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
-            if score <= _SURE or f"ARG{role}" in used:
+            if score <= (_LIKELY if other in shared else _SURE) or f"ARG{role}" in used:
                 continue
             if other in loose:
                 if score > values[OTHER_ROLE]:
@@ -197,8 +200,28 @@ class _Labelled:
                     near.add(target)
                     self.draft.add_edge(node, f"ARG{role}", target)
 
+    def remove_particle(self, node: int) -> None:
+        """Remove the node of a particle that is a part of a frame (`grow-up-04 :direction up`)."""
+        particles = self.draft.labels[node].split("-")[1:-1]
+        for role, other in self.draft.below(node).items():
+            is_particle = role[:3] != "ARG" and self.draft.labels[other] in particles and other != self.draft.top
+            if is_particle and self.draft.neighbors(other) == {node}:
+                self.draft.removed.add(other)
+
+    def shared(self, node: int) -> set[int]:
+        """Return the arguments of other members of the lists that a frame is a member of."""
+        lists = {edge.source for edge in self.draft.edges if edge.target == node and edge.role[:2] == "op"}
+        lists = {one for one in lists if self.draft.labels[one] in CONJUNCTIONS}
+        others = {edge.target for edge in self.draft.edges if edge.source in lists and edge.target != node}
+        return {edge.target for edge in self.draft.edges if edge.source in others and core_role(edge.role) is not None}
+
     def _pronoun(self, place: int, frame: int) -> int | None:
-        """Return the node of the pronoun that a word is, a new one if there is none, None if there are several."""
+        """Return the node of the pronoun that a word is, a new one if there is none, None if there are several.
+
+        A possessive pronoun after the frame belongs to another word.
+        """
+        if is_owner(self.draft, place) and self.draft.place(frame) < place:
+            return None
         label = SUBJECTS[self.words[place].form.lower()]
         same = self.draft.nodes_of(label) or [self.draft.new_node(label, False, frame)]
         return same[0] if len(same) == 1 else None

@@ -60,13 +60,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     ) -> list[AmrParse]:
         """Return the parses with the AMRs that derivations build, replayed once through the pure-Python machine.
 
-        Facts complete the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
-        nodes without meaning and gaps in the numbers of roles stay.
+        Facts complete the AMR of a guided derivation. Edits that contradict a fact are not made. Where there are facts,
+        gaps in the numbers of roles stay.
         """
         from transition_parser.parsing.edits.order import EDITS
 
         built = [_Built(resources, *one) for one in found]
-        for edit in EDITS if edits else ():
+        for edit in EDITS.values() if edits else ():
             drafts = [one.draft() for one in built]
             edit(drafts)
             for one, draft in zip(built, drafts, strict=True):
@@ -210,10 +210,9 @@ class _Built:
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
 
     def draft(self) -> Draft:
-        """Return a draft of the graph; the limits are those of search, which facts may break."""
-        limits = self.system.limits if self.facts is None else None
-        known = self.system.lexicon or ()
-        return Draft(self.parse.graph, self.parse.alignments, self.words, self.readings, known, limits)
+        """Return a draft of the graph."""
+        parse, known = self.parse, self.system.lexicon or ()
+        return Draft(parse.graph, parse.alignments, self.words, self.readings, known)
 
     def take(self, edit: Edited | None) -> None:
         """Take an edited graph, unless a fact contradicts it."""

@@ -1,0 +1,115 @@
+"""Questions inside sentences (*I know where he hid it*), and conditions (*if*, *unless*)."""
+
+from __future__ import annotations
+
+import re
+
+from transition_parser.graphs.amr import Edge
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text.tables import word_list
+
+_ASKED = {
+    "where": ("place", "location"),
+    "when": ("time", "time"),
+    "how": ("manner", "manner"),
+    "who": ("person", "ARG0"),
+    "what": ("thing", "-"),
+    "which": ("thing", "-"),
+}
+_ASKING = frozenset(word_list("edits: asking"))
+_AFTER_QUESTIONS = frozenset(word_list("edits: after questions"))
+_BEFORE_IF = ("as", "even", "what", "see", "ask")  # before an *if* that begins no condition
+_ROLES = frozenset("ARG1 ARG2 ARG3 time location manner topic".split())
+_FRAME = re.compile(r".*-\d\d")
+
+
+def mend_questions(draft: Draft) -> None:
+    """Give the clause after *where*, *when*, *how*, *who* or *why* what it asks for, below the verb before it."""
+    for node in draft.nodes_of("where"):
+        draft.labels[node] = "place"
+    for word in [place for place, form in enumerate(draft.forms) if form in _ASKED and place]:
+        links = [edge for edge in draft.edges if draft.place(edge.source) < word < draft.place(edge.target)]
+        links = [edge for edge in links if edge.role in _ROLES and word - draft.place(edge.source) <= 3]
+        links = [
+            edge for edge in links if is_asking(draft, edge.source) and _FRAME.fullmatch(draft.labels[edge.target])
+        ]
+        if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
+            _ask(draft, links[0], *_ASKED[draft.forms[word]])
+    for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
+        verb = draft.below(cause).get("ARG0", cause)
+        if is_asking(draft, verb) and draft.place(verb) < draft.forms.index("why"):
+            asked = draft.new_node("thing", False, cause)
+            draft.replace_edge(Edge(cause, "ARG0", verb), Edge(cause, "ARG0", asked), Edge(verb, "ARG1", asked))
+            clause = Edge(verb, "ARG1", draft.below(cause).get("ARG1", -1))
+            if clause in draft.edges:
+                draft.replace_edge(clause)
+
+
+def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
+    below = draft.below(link.target)
+    for noun in below.values():  # *which book you want*
+        if (asked := draft.below(noun).get("mod")) is not None and draft.labels[asked] == "amr-unknown":
+            draft.removed.add(asked)
+            draft.replace_edge(link, link._replace(target=noun))
+            return
+    unknown = next((node for node in below.values() if draft.labels[node] == "amr-unknown"), None)
+    if role == "ARG0" and (role in below or not _has_subject(draft, link.target)):
+        role = "ARG1"
+    if unknown is None and (role in below or role == "-"):  # *what* has any role, which search knows
+        return
+    asked = draft.new_node(concept, False, link.target) if unknown is None else unknown
+    draft.labels[asked] = concept
+    is_free = "ARG1" not in draft.below(link.source)
+    draft.replace_edge(link, link._replace(role="ARG1" if is_free else link.role, target=asked))
+    if unknown is None:
+        draft.add_edge(link.target, role, asked)
+
+
+def is_asking(draft: Draft, node: int) -> bool:
+    return draft.labels[node].rpartition("-")[0] in _ASKING
+
+
+def _has_subject(draft: Draft, node: int) -> bool:
+    return 0 in draft.core_roles(node)
+
+
+_LOOSE = frozenset("time purpose manner location concession ARG2 ARG3 ARG4".split())
+
+
+def mend_conditions(draft: Draft) -> None:
+    """Make the clause after *if* the condition of the clause before it, and the negated one after *unless*."""
+    for place, form in enumerate(draft.forms):
+        if form == "unless":
+            _unless(draft, place)
+        elif form == "if" and draft.forms[place - 1] not in _BEFORE_IF:
+            _if(draft, place)
+
+
+def _if(draft: Draft, place: int) -> None:
+    """Make the frame after *if* a condition where it has another role of a frame in another clause."""
+    marks = (i for i in range(place, len(draft.forms)) if draft.forms[i] in (",", "--", "-", ";", ":"))
+    end = next(marks, len(draft.forms))
+    verb = min((verb for verb in draft.frames if place < verb < end), default=place)
+    for edge in [edge for edge in draft.edges if edge.role in _LOOSE and place < draft.place(edge.target) <= verb]:
+        is_outside = edge.source in draft.frames.values() and not place <= draft.place(edge.source) <= end
+        if is_outside and not is_asking(draft, edge.source) and "condition" not in draft.below(edge.source):
+            draft.replace_edge(edge, edge._replace(role="condition"))
+
+
+def _unless(draft: Draft, place: int) -> None:
+    """Make the frame after *unless* a negated condition of the frame before it, or after the comma."""
+    for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
+        condition = draft.below(edge.source).get("condition")
+        if condition is not None and "polarity" not in draft.below(condition):
+            draft.replace_edge(edge, edge._replace(source=condition))
+    after, comma = [verb for verb in draft.frames if verb > place], draft.forms.index(",") if "," in draft.forms else 0
+    mains = [
+        verb for verb in draft.frames if verb < place or 0 < place < comma < verb or (place == 0 and verb > comma > 0)
+    ]
+    if after and mains and draft.frames[min(after)] in (edge.source for edge in draft.edges if edge.role == "polarity"):
+        condition = draft.frames[min(after)]
+        main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
+        if not any(edge.role == "condition" for edge in draft.edges):
+            for edge in [edge for edge in draft.edges if {edge.source, edge.target} == {main, condition}]:
+                draft.replace_edge(edge)
+            draft.add_edge(main, "condition", condition)

@@ -1,0 +1,52 @@
+"""Concepts that do not exist, such as `hostile-01`, `bit-01` or `fishermen`, become those of their words."""
+
+from __future__ import annotations
+
+import re
+
+from transition_parser.graphs.amr import Edge
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text.frames import packaged
+from transition_parser.text.lemmas import lemma_index, lemmatize, table
+from transition_parser.transitions.amr_limits import Sort, sort_of
+
+# AMR's own frames, and frames that its annotators asked PropBank for
+_SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+")
+_PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
+
+
+def mend_concepts(draft: Draft) -> None:
+    """Give frames that PropBank does not have, and plurals, the concepts of their words."""
+    for node, label in enumerate(draft.graph.labels):
+        if node in draft.constants or node in draft.removed:
+            continue
+        if sort_of(label, False) is Sort.FRAME:
+            _mend_frame(draft, node)
+        elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
+            draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
+
+
+def exists(concept: str) -> bool:
+    """Return True for frames of the lemmas of the table, AMR's own frames, and first frames of other verbs."""
+    lemma, _, sense = concept.rpartition("-")
+    is_known = lemma in packaged().rolesets or _SPECIAL.fullmatch(concept)
+    return bool(is_known) or (sense == "01" and lemma in lemma_index()["verb"])
+
+
+def _mend_frame(draft: Draft, node: int) -> None:
+    """Make a frame that does not exist the first frame that its lemma or word evokes, or else a concept of its own."""
+    if exists(draft.labels[node]):
+        return
+    lemma, places = draft.labels[node].rpartition("-")[0], draft.alignments[node]
+    forms = [draft.forms[place] for place in places]
+    verb = table("exc")["verb"].get("".join(forms), [lemma])[0]  # `bite` for *bit*
+    frames = packaged()
+    evoked = next((one for one in (verb, *frames.evoked([lemma], [lemma])) if one in frames.rolesets), None)
+    draft.labels[node] = f"{evoked}-{frames.senses(evoked)[0]}" if evoked else lemma
+    is_noun = lemma in lemma_index()["noun"] and lemma not in lemma_index()["adj"]
+    arguments = [edge for edge in draft.edges if edge.source == node and edge.role[:3] == "ARG"]
+    for edge in arguments if evoked is None else ():
+        is_owner = edge == min(arguments, key=lambda one: one.role) and edge.target not in draft.constants
+        is_possessed = is_noun and edge.role == "ARG0"  # *my patience*, but *Cola is a beverage*
+        of_owner = edge._replace(role="poss") if is_possessed else Edge(edge.target, "mod", node)  # `:domain`
+        draft.replace_edge(edge, of_owner if is_owner else edge._replace(role="mod"))
