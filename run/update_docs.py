@@ -19,7 +19,6 @@ import sys
 from pathlib import Path
 
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import replacing
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = re.compile(r"(<!-- from: (?P<command>.+?) -->\n)(?:\|.*(?:\n|\Z))*")
@@ -47,22 +46,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 where a page would change")
     check = parser.parse_args().check
-    stale = 0
+    stale = {}
     for path in sorted((ROOT / "docs").glob("*.md")):
         page = path.read_text(encoding="utf-8")
         try:
             new = updated(page)
         except InputError as error:
-            sys.stderr.write(f"update_docs.py: error: {error}\n")
-            sys.exit(2)
-        if new == page:
-            continue
-        stale += 1
-        sys.stderr.write(f"{path.relative_to(ROOT)}: {'differs' if check else 'updated'}\n")
-        if not check:
-            with replacing(path) as temporary:
-                temporary.write_text(new, encoding="utf-8")
-    sys.exit(1 if check and stale else 0)
+            parser.exit(2, f"{parser.prog}: error: {error}\n")
+        if new != page:
+            stale[path] = new
+            print(f"{path.relative_to(ROOT)}: {'differs' if check else 'updated'}", file=sys.stderr)
+    if check:
+        sys.exit(bool(stale))
+    for path, new in stale.items():
+        path.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Write the lemmas of a treebank that spaCy's tables do not have, for transition_parser/text/lemmas.tsv.
 
     python run/recipes/lemmas.py TRAIN.conllu -o lemmas.tsv    # forms whose usual lemma is not that of spaCy's tables
-    python run/recipes/lemmas.py --test TEST.conllu            # how many content words have their lemma
     python run/recipes/lemmas.py TRAIN.conllu --mend MODEL     # columns.json of a model of gold and silver trees
 
 A form is written if two in three of its words have the same lemma, and half are nouns, verbs, adjectives or adverbs.
@@ -24,7 +23,6 @@ from transition_parser.text.lemmas import (
     OVERRIDES,
     apply_rule,
     lemma_index,
-    lemmatize,
     replaced,
     rule_of,
     table,
@@ -114,25 +112,19 @@ def mended(columns: Columns, train: Path) -> Columns:
 
 
 def make(arguments: argparse.Namespace) -> None:
-    """Write the table, mend a model, or print the share of right lemmas."""
-    if arguments.train and arguments.output:
+    """Write the table, or mend a model."""
+    if arguments.output:
         lemmas = {**learned(arguments.train), **MISTAKES}
         write(arguments.output, "".join(f"{form}\t{lemma}\n" for form, lemma in sorted(lemmas.items())))
-    if arguments.train and arguments.mend:
+    if arguments.mend:
         exported, columns = read_config(arguments.mend), Columns.load(arguments.mend)
         mended(columns, arguments.train).save(arguments.mend)
         write_config(arguments.mend, *exported)
-    if arguments.test:
-        words = [word for sentence in read_conllu(arguments.test) for word in sentence.words if word.upos in CONTENT]
-        found = lemmatize([word.form for word in words])
-        right = sum(one == word.lemma.lower() for one, word in zip(found, words, strict=True))
-        print(f"{right} of {len(words)} content words have their lemma: {100 * right / len(words):.2f} %")
 
 
 if __name__ == "__main__":
     of = options(__doc__)
-    of.add_argument("train", nargs="?", type=Path, metavar="TRAIN.conllu")
+    of.add_argument("train", type=Path, metavar="TRAIN.conllu")
     of.add_argument("-o", "--output", metavar="FILE")
-    of.add_argument("--test", type=Path, metavar="TEST.conllu")
     of.add_argument("--mend", type=Path, metavar="MODEL", help="folder of a model of English trees")
     run(of, make)

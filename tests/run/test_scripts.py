@@ -298,19 +298,6 @@ def test_bad_input_of_silver_data_is_one_line_and_leaves_nothing(arguments, prob
     assert not done.stdout and os.listdir() == ["short.conllu"] and Path("short.conllu").read_text() == short
 
 
-def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, tmp_path):
-    for corpus in ("lpp-v3.0", "bio-union", "qald9", "wiser-dialogue-amr", "scout-standard-amr"):
-        (tmp_path / "corpora" / corpus).mkdir(parents=True)
-        (tmp_path / "corpora" / corpus / "train.amr").symlink_to(SAMPLE_AMR)
-    for split in ("dev", "test"):
-        (tmp_path / "corpora" / "lpp-v3.0" / f"{split}.amr").symlink_to(SAMPLE_AMR)
-    said = bash("recipes/prepare_open_amr.sh", "corpora", "data", silver_bank, cwd=tmp_path).stderr
-    domains = (tmp_path / "data" / "train.domain").read_text().split()
-    assert {"lpp-v3.0", "qald9", "silver"} <= {*domains} and "guidelines" not in domains
-    assert domains.count("silver") == len(list(read_bank(silver_bank))) - said.count("a silver AMR with")
-    assert (tmp_path / "data" / "train.src-act.src.idx").is_file()
-
-
 RESULTS = ROOT / "results"
 BAD_SCRIPTS = {
     "recipes/frames.py": [

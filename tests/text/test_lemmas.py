@@ -45,12 +45,11 @@ def test_the_usual_lemmas_of_a_treebank_that_the_tables_lack_are_learned(tmp_pat
             for i, (form, lemma, upos) in enumerate(words, 1)]  # fmt: skip
     bank, table = tmp_path / "train.conllu", tmp_path / "lemmas.tsv"
     bank.write_text("\n".join([*rows, "", ""]), encoding="utf-8")
-    said = run(ROOT / "run" / "recipes" / "lemmas.py", bank, "-o", table, "--test", bank).stdout
+    run(ROOT / "run" / "recipes" / "lemmas.py", bank, "-o", table)
     assert {*table.read_text(encoding="utf-8").splitlines()} == {
         "crew\tcrew",
         *("\t".join(mistake) for mistake in _script.MISTAKES.items()),
     }
-    assert said == "5 of 10 content words have their lemma: 50.00 %\n"
 
 
 def test_lemmas_of_silver_trees_that_are_no_words_are_mended(tmp_path):
