@@ -136,6 +136,8 @@ def check_derivations(table: ActionTable, sentences) -> None:
         for name in FIELDS:
             assert np.array_equal(getattr(unrolled, name)[row, :steps, :n], single[name]), name
             assert name in STEPS_SINCE or not getattr(unrolled, name)[row, :, n:].any(), name
+    last = make_machine(table, words).last_states(actions).tensors()
+    assert all(torch.equal(value[:, -1:], last[name]) for name, value in unrolled.tensors().items())
     machine = make_machine(table, words)
     for step in range(actions.size(1)):
         if step:

@@ -121,6 +121,7 @@ class Decoder(nn.Module):
     """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations."""
 
     needs: Collection[str] = ()  # the fields of `States` that the decoder reads; others are never computed
+    reads_last: bool = False  # True to read the last state of a derivation alone
     words_at_once: int = 2000  # usual words of a batch on a CPU: more do not fit into the caches, fewer waste overhead
     _here: Tensor
 
@@ -142,10 +143,14 @@ class Decoder(nn.Module):
         return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, self.needs, in_search)
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
-        """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`."""
+        """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`.
+
+        With `reads_last` these are the states before the last step alone, (B, 1, …).
+        """
         # the machine's action at step t is the token that the decoder reads at t + 1
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
-        return self.machine(encoder_out).unroll(following)
+        machine = self.machine(encoder_out)
+        return machine.last_states(following) if self.reads_last else machine.unroll(following)
 
     def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]], tags: Sequence[str]) -> None:
         """Find for sentences of a domain, by its id less one, only graphs with these labels (`labels_of_domains`).
@@ -254,11 +259,12 @@ class MemorylessDecoder(StateDecoder):
 class GraphDecoder(Decoder, ABC):
     """A decoder that scores whole graphs and finds the best without search; gold graphs are states before `</s>`."""
 
+    reads_last = True
     words_at_once = 1000
 
     @abstractmethod
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """Return all decisions about the graphs of a batch, from the states (B, T, …) of the gold derivations.
+        """Return all decisions about the graphs of a batch, from the last states (B, 1, …) of the gold derivations.
 
         A model that scores the same decisions several times returns them in rounds, each in the same order;
         `derivations` takes those of the last round.

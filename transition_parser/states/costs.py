@@ -42,7 +42,7 @@ class GoldTrees(NamedTuple):
 
     @classmethod
     def of_last(cls, states: States) -> GoldTrees:
-        """Return the trees that derivations (B, T, …), with the fields in `TREE`, have built before their last step."""
+        """Return the trees in the last of the states (B, T, …) of derivations, which have the fields in `TREE`."""
         assert states.head is not None and states.relation is not None, "trees need the fields in `TREE`"
         offsets = states.head[:, -1].long()
         return cls(offsets + torch.arange(offsets.size(1), device=offsets.device), states.relation[:, -1].long())

@@ -305,3 +305,9 @@ class BatchedMachine(ABC):
                 self.apply(actions[:, step - 1])
             steps.append(self.observe())
         return States.of_steps(steps)
+
+    def last_states(self, actions: Tensor) -> States:
+        """Return the last of the states that `unroll` returns, (B, 1, …)."""
+        for step in range(actions.size(1) - 1):
+            self.apply(actions[:, step])
+        return States.of_steps([self.observe()])

@@ -110,6 +110,7 @@ class TransitionParsingTask(FairseqTask):
         self._explorer = explorer_of(cfg, resources)
         self.teacher: Teacher | None = None  # set by `build_model`
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
+        self._reads_last = False  # set by `build_model`, too
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
         self._optimizer_checked = False
@@ -165,7 +166,8 @@ class TransitionParsingTask(FairseqTask):
             self.teacher = teacher_of(self.cfg, self.resources, of_trees)
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
-        self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
+        self.needs, self._reads_last = model.decoder.needs, model.decoder.reads_last
+        self._inputs, self._tag_heads = model.plain.inputs, model.plain.tag_heads
         return model
 
     # --- data -------------------------------------------------------------------------------
@@ -194,6 +196,7 @@ class TransitionParsingTask(FairseqTask):
             Sentences(words, source, target),
             word_data,
             needs=self.needs,
+            reads_last=self._reads_last,
             trees=training and self._explorer is not None,
             references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
             alpha=(self.cfg.subword_regularization or None) if training else None,
