@@ -1,5 +1,5 @@
 # An image that parses, built without a network from a folder of wheels. This file was not built where it was written:
-# no Docker was at hand. Its steps are those of tests/test_packaging.py and run/bench/install.py.
+# no Docker was at hand. Its steps are those of tests/test_packaging.py.
 #
 #   pip wheel --wheel-dir wheels "torch==2.13.0+cpu" . --extra-index-url https://download.pytorch.org/whl/cpu
 #   docker build --network none --tag transition-parser .
