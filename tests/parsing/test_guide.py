@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-import sys
 from contextlib import nullcontext
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE_AMR, without_kernels
+from tests.conftest import SAMPLE_AMR, without_kernels
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.given_checks import broken
+from tests.helpers.gold_facts import WHAT, facts_of, some_of
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError
@@ -19,9 +19,6 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.transitions.amr import AmrSystem
-
-sys.path.insert(0, str(ROOT / "run" / "bench"))
-from given import WHAT, facts_of, some_of
 
 COUNT = 10
 

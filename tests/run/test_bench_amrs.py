@@ -1,7 +1,6 @@
 """run/bench/amrs.py: lists, names and imperatives that are counted, and which of their graphs count as right."""
 
 import datetime
-import sys
 from collections import Counter
 
 import pytest
@@ -9,7 +8,6 @@ from amrs import MEMBERS, NAMES, SIZES, imperatives, imperatives_of, is_listed, 
 from shared import read_rows
 
 from tests.conftest import ROOT
-from tests.helpers.scripts import module
 from tests.test_pretrained import MINILM
 from transition_parser import AmrParse, Parser
 from transition_parser.graphs.bank import AmrEntry, parse_entry
@@ -17,15 +15,6 @@ from transition_parser.graphs.conllu import Row, Sentence
 
 GRAMMAR = (ROOT / "configs" / "amr-grammar.txt").read_text(encoding="utf-8")
 ROWS = read_rows(NAMES)
-
-
-@pytest.mark.parametrize("option", ["--rounds", "-o"])
-@pytest.mark.parametrize("name", ["amrs", "given"])
-def test_what_is_counted_has_no_options_of_measured_speed(name, option, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", [name, "en-amr", "x", option, "3"])
-    with pytest.raises(SystemExit):
-        module(f"bench/{name}.py").main()
-    assert f"unrecognized arguments: {option}" in capsys.readouterr().err
 
 
 # --- lists ---

@@ -1,30 +1,16 @@
-"""Smatch of AMR parses when search is given facts of the gold graphs.
-
-    python run/bench/given.py MODEL GOLD… [--graphs N] [--share 1 0.5 0] [--what nodes names edges top none]
-
-MODEL: a model of AMRs. GOLD: AMR banks; without alignments they are aligned first. With a share of 0.5 each fact is
-given with probability 1/2. The report has Smatch (F1), the number of facts, and how many of them search did not fulfil,
-so that they were completed on the finished graph.
-"""
+"""Facts of gold AMRs, all of them or some at random, to give to search."""
 
 from __future__ import annotations
 
-import json
 import random
-import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
-from common import amr_model, amr_options
-
-from transition_parser import Parser
 from transition_parser.graphs.amr import AmrGraph, named
-from transition_parser.graphs.amr_score import smatch_counts
-from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.bank import AmrEntry
 from transition_parser.oracles.amr import Derivation
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
-from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import MAKE_NODES
@@ -97,17 +83,6 @@ def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, 
     return names, hidden
 
 
-def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:
-    """Yield the first graphs of each bank, with alignments: as far as possible the same number from each bank.
-
-    most: the number of graphs of all banks together
-    """
-    for number, path in enumerate(paths):
-        entries = list(read_bank(path))
-        share = (most * (number + 1)) // len(paths) - (most * number) // len(paths)
-        yield from list(aligned(entries, train_table(entries)))[:share]
-
-
 def some_of(given: Given, share: float, draws: random.Random) -> Given:
     """Return a random selection of the facts, each kept with the probability `share`."""
     nodes = tuple(fact for fact in given.nodes if draws.random() < share)
@@ -132,46 +107,3 @@ def some_of(given: Given, share: float, draws: random.Random) -> Given:
         top=None if top is None else end(top),
         complete=given.complete and share == 1,
     )
-
-
-def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given], restarts: int) -> dict[str, float]:
-    """Return the Smatch of the parses, the number of facts, how many were completed afterwards, and the seconds."""
-    start = time.perf_counter()
-    parses = list(loaded.parse_stream(entries, given=given))
-    seconds = time.perf_counter() - start
-    counts = [smatch_counts(e.amr, parse.graph, restarts) for e, parse in zip(entries, parses, strict=True)]
-    total = sum(counts[1:], counts[0])
-    return {
-        "smatch": round(total.f1, 4),
-        "precision": round(total.precision, 4),
-        "recall": round(total.recall, 4),
-        "facts": sum(map(len, given)),
-        "completed": sum(parse.completed for parse in parses),
-        "completed_sentences": sum(parse.completed > 0 for parse in parses),
-        "seconds": round(seconds, 2),
-    }
-
-
-def main() -> None:
-    """Print the figures as JSON."""
-    options = amr_options(__doc__ or "")
-    options.set_defaults(beam=1)
-    options.add_argument("gold", nargs="+", help="AMR banks")
-    options.add_argument("--graphs", type=int, default=300, help="number of graphs in all")
-    options.add_argument("--share", type=float, nargs="+", default=[1.0, 0.5, 0.0])
-    options.add_argument("--what", nargs="+", default=list(WHAT), choices=WHAT)
-    options.add_argument("--restarts", type=int, default=4)
-    arguments = options.parse_args()
-    loaded = amr_model(arguments)
-    entries = list(entries_of(arguments.gold, arguments.graphs))
-    facts = [facts_of(entry, arguments.what) for entry in entries]
-    found = {}
-    for share in arguments.share:
-        draws = random.Random(1)
-        given = [some_of(one, share, draws) for one in facts]
-        found[f"share {share:g}"] = figures(loaded, entries, given, arguments.restarts)
-    print(json.dumps(found, indent=1))
-
-
-if __name__ == "__main__":
-    main()
