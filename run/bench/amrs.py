@@ -34,7 +34,7 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 
 sys.path.append(str(ROOT / "run" / "recipes"))
 from odd_structures import odd_structures
-from shared import read_rows
+from shared import read_rows, unspaced
 
 # --- lists ---------------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ def main() -> None:
     found: dict[str, Any] = {"lists": right_lists(model, [*listings(arguments.each, arguments.seed)])}
     found["names"] = right_names(model, read_rows(NAMES))
     sentences = list(read_conllu(arguments.treebank)) if arguments.treebank else []
-    parses = model.parse([one.forms for one in sentences])
+    parses = model.parse([[*map(unspaced, one.forms)] for one in sentences])
     pairs = [(imperatives(one), imperatives_of(parse)) for one, parse in zip(sentences, parses, strict=True)]
     found["imperatives"] = {
         "verbs": sum(len(gold) for gold, _ in pairs),
