@@ -88,7 +88,7 @@ def test_a_library_is_not_used_beside_changed_sources(fresh, monkeypatch, tmp_pa
     monkeypatch.setattr(loader, "PATH", tmp_path / loader.PATH.name)
     assert loader.library() is not None
     loader.library.cache_clear()
-    with open(tmp_path / "threads.h", "a", encoding="utf-8") as file:
+    with open(tmp_path / "common.h", "a", encoding="utf-8") as file:
         file.write("\n")
     with pytest.warns(ParserWarning, match="kernels were compiled from other sources"):
         assert loader.library() is None

@@ -51,21 +51,11 @@ typedef struct {
     const char *of_functions;
 } Network;
 
-/* The results of search: the number of derivations of each sentence, and for each derivation its number of actions, its
-   actions and their log-probabilities, `most` of them at most. */
+/* An action, whose `before` is an Action, too. Its keys and values in layer i are at keys + i stride. */
 typedef struct {
-    int64_t most, *counts, *steps;
-    int32_t *actions;
-    float *added;
-} Found;
-
-/* An action of a derivation, and the actions before it. Its keys and values in layer i are at keys + i stride. */
-typedef struct Action {
-    const struct Action *before;
+    Step step;
     char *keys;
     int64_t stride;
-    int32_t token;
-    float added;
 } Action;
 
 /* last: the last action
@@ -170,7 +160,7 @@ static const char *begin(AmrSearch *search, const Network *network, const AmrTab
     search->best = room_for(search, beam, sizeof(Continued));
     Action *first = room_for(search, 1, sizeof *first);
     if (search->no_memory) return NO_MEMORY;
-    first->token = (int32_t)network->end;
+    first->step.token = (int32_t)network->end;
     search->now->last = first;
     search->rows = 1;
     return first_state(table, row, &search->now->state);
@@ -199,7 +189,7 @@ static const char *prepare(AmrSearch *search, char *x) {
         buffer_ranks(&one->state, search->ranks[1] + row * words);
         one->last->keys = newest + row * 2 * bytes;
         one->last->stride = search->rows * 2 * bytes;
-        const char *action = by->embedded + one->last->token * bytes;
+        const char *action = by->embedded + one->last->step.token * bytes;
         for (int64_t i = 0; i < dim; i++) {
             if (by->half) {
                 const uint16_t scaled = round_to_half(widen(((const uint16_t *)action)[i]) * by->scale);
@@ -236,17 +226,6 @@ static void keys_of_role(const AmrSearch *search, const int64_t *ranks, int32_t 
     end_keys(added);
 }
 
-/* Write a derivation to the results. */
-static void write_derivation(AmrSearch *search, const Action *last) {
-    const Found *found = search->found;
-    const int64_t place = search->sentence * 2 * search->beam + search->finished++;
-    found->steps[place] = search->step;
-    for (int64_t i = search->step - 1; i >= 0; i--, last = last->before) {
-        found->actions[place * found->most + i] = last->token;
-        found->added[place * found->most + i] = last->added;
-    }
-}
-
 /* Replace the hypotheses by the best continuations. Complete derivations are results. Once `beam` of them were found, no
    hypothesis is left. Return NULL, or a message about wrong arguments. */
 static const char *follow(AmrSearch *search) {
@@ -265,10 +244,11 @@ static const char *follow(AmrSearch *search) {
         *to = (Hypothesis){from->state, actions + i, best->total};
         to->state.nodes = nodes;
         to->state.named = named;
-        actions[i] = (Action){from->last, NULL, 0, (int32_t)best->token, best->added};
+        actions[i].step = (Step){&from->last->step, (int32_t)best->token, best->added};
         take_amr_action(search->table, &to->state, best->token);
         if (to->state.columns[END])
-            write_derivation(search, actions + i);
+            write_derivation(search->found, search->sentence * 2 * search->beam + search->finished++, search->step,
+                             &actions[i].step);
         else
             search->rows++;
     }

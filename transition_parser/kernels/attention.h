@@ -1,58 +1,38 @@
 /* Attention kernels, compiled once for each kind of processor; see kernels.c. */
 
-/* Compute the products of a query with `count` keys of one head.
+/* Compute the products of some queries with `count` keys of one head. Each key that is read serves all queries. The order
+   of additions does not depend on the number of queries.
 
+   number: the number of queries, 1 or SHARING
    keys: the keys, followed by AHEAD pointers that may be read from
    offset: the bytes in each key before the numbers of the head
    all: the bytes from a key to its value
    near: 1 to fetch the values into the processor's cache, where they stay until they are read; 0 to fetch the next keys
-   products: the result, with room for three more numbers */
-INLINE void NAME(multiply)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
-                           const int near, float *products, const int64_t d, const int half) {
+   products: (number, stride); the result; `stride` is at least `count` + 3 */
+INLINE void NAME(multiply)(const char *const *queries, const int number, const char *const *keys, int64_t count,
+                           int64_t offset, int64_t all, const int near, float *products, int64_t stride, const int64_t d,
+                           const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
     for (int64_t k = 0; k < count; k += 4) {
         const char *four[4], *next[4];
-        NAME(Floats) sum[4];
-        for (int i = 0; i < 4; i++) {
-            four[i] = keys[k + i] + offset;
-            next[i] = near ? four[i] + all : keys[k + i + AHEAD - 4] + offset;
-            sum[i] = (NAME(Floats)){0};
-        }
-        for (int64_t at = 0; at < d * size; at += step * size) {
-            NAME(Pair) q = NAME(load)(query + at, half);
-            for (int i = 0; i < 4; i++) {
-                NAME(Pair) key = NAME(load)(four[i] + at, half);
-                __builtin_prefetch(next[i] + at);
-                sum[i] += q.a * key.a + q.b * key.b;
-            }
-        }
-        NAME(sums)(sum[0], sum[1], sum[2], sum[3], products + k);
-    }
-}
-
-/* Compute the products of SHARING queries with `count` whole keys, in the order of additions of `multiply`.
-
-   Each key that is read serves all queries.
-
-   queries: SHARING queries, `d` numbers each
-   products: (SHARING, stride); the result; `stride` is at least `count` + 3 */
-INLINE void NAME(multiply_four)(const char *const *queries, const char *const *keys, int64_t count, float *products,
-                                int64_t stride, const int64_t d, const int half) {
-    const int64_t step = 2 * LANES, size = half ? 2 : 4;
-    for (int64_t k = 0; k < count; k += 4) {
         NAME(Floats) sum[SHARING][4];
-        for (int i = 0; i < SHARING; i++)
-            for (int j = 0; j < 4; j++) sum[i][j] = (NAME(Floats)){0};
+        for (int j = 0; j < 4; j++) {
+            four[j] = keys[k + j] + offset;
+            next[j] = near ? four[j] + all : keys[k + j + AHEAD - 4] + offset;
+            for (int i = 0; i < number; i++) sum[i][j] = (NAME(Floats)){0};
+        }
         for (int64_t at = 0; at < d * size; at += step * size) {
             NAME(Pair) key[4];
-            for (int j = 0; j < 4; j++) key[j] = NAME(load)(keys[k + j] + at, half);
-            for (int j = 0; j < 4; j++) __builtin_prefetch(keys[k + j + AHEAD - 4] + at);
-            for (int i = 0; i < SHARING; i++) {
+            for (int j = 0; j < 4; j++) {
+                key[j] = NAME(load)(four[j] + at, half);
+                __builtin_prefetch(next[j] + at);
+            }
+            for (int i = 0; i < number; i++) {
                 const NAME(Pair) q = NAME(load)(queries[i] + at, half);
                 for (int j = 0; j < 4; j++) sum[i][j] += q.a * key[j].a + q.b * key[j].b;
             }
         }
-        for (int i = 0; i < SHARING; i++)
+        for (int i = 0; i < number; i++)
             NAME(sums)(sum[i][0], sum[i][1], sum[i][2], sum[i][3], products + i * stride + k);
     }
 }
@@ -61,7 +41,7 @@ INLINE void NAME(multiply_four)(const char *const *queries, const char *const *k
 INLINE void NAME(score)(const char *query, const char *const *keys, int64_t count, int64_t offset, int64_t all,
                         const int near, float *scores, const int64_t d, const int half) {
     const float scale = 1.0f / sqrtf((float)d);
-    NAME(multiply)(query, keys, count, offset, all, near, scores, d, half);
+    NAME(multiply)(&query, 1, keys, count, offset, all, near, scores, 0, d, half);
     for (int64_t k = 0; k < count; k++) scores[k] *= scale;
 }
 
@@ -105,39 +85,33 @@ INLINE void NAME(weigh_four)(float *scores, int64_t count, const NAME(Floats) la
     }
 }
 
-/* Add the weighted values of one head to `sums` (d). */
+/* Add the weighted values of a part of one head to `sums`: 2 LANES × `parts` numbers, from `offset` bytes on. */
+INLINE void NAME(gather_parts)(const float *weights, const char *const *values, int64_t count, int64_t offset,
+                               const int near, float *sums, const int parts, const int half) {
+    const int64_t step = 2 * LANES, bytes = step * (half ? 2 : 4);
+    NAME(Pair) sum[2];
+    for (int i = 0; i < parts; i++) sum[i] = NAME(load)((char *)(sums + i * step), 0);
+    for (int64_t k = 0; k < count; k++)
+        for (int i = 0; i < parts; i++) {
+            const NAME(Pair) x = NAME(load)(values[k] + offset + i * bytes, half);
+            if (!near) {
+                __builtin_prefetch(values[k + AHEAD - 4] + offset + i * bytes);
+                __builtin_prefetch(values[k + AHEAD - 4] + offset + i * bytes + bytes / 2);
+            }
+            sum[i].a += weights[k] * x.a;
+            sum[i].b += weights[k] * x.b;
+        }
+    for (int i = 0; i < parts; i++) NAME(store)((char *)(sums + i * step), sum[i], 0);
+}
+
+/* Add the weighted values of one head to `sums` (d). Four chains of additions hide their latency. */
 INLINE void NAME(gather)(const float *weights, const char *const *values, int64_t count, int64_t offset, const int near,
                          float *sums, const int64_t d, const int half) {
     const int64_t step = 2 * LANES, size = half ? 2 : 4;
     int64_t at = 0;
-    for (; at + step < d; at += 2 * step) { /* four chains of additions hide their latency */
-        NAME(Pair) first = NAME(load)((char *)(sums + at), 0), second = NAME(load)((char *)(sums + at + step), 0);
-        for (int64_t k = 0; k < count; k++) {
-            NAME(Pair) x = NAME(load)(values[k] + offset + at * size, half);
-            NAME(Pair) y = NAME(load)(values[k] + offset + (at + step) * size, half);
-            if (!near) {
-                __builtin_prefetch(values[k + AHEAD - 4] + offset + at * size);
-                __builtin_prefetch(values[k + AHEAD - 4] + offset + (at + step / 2) * size);
-                __builtin_prefetch(values[k + AHEAD - 4] + offset + (at + step) * size);
-                __builtin_prefetch(values[k + AHEAD - 4] + offset + (at + step * 3 / 2) * size);
-            }
-            first.a += weights[k] * x.a;
-            first.b += weights[k] * x.b;
-            second.a += weights[k] * y.a;
-            second.b += weights[k] * y.b;
-        }
-        NAME(store)((char *)(sums + at), first, 0);
-        NAME(store)((char *)(sums + at + step), second, 0);
-    }
-    for (; at < d; at += step) {
-        NAME(Pair) first = NAME(load)((char *)(sums + at), 0);
-        for (int64_t k = 0; k < count; k++) {
-            NAME(Pair) x = NAME(load)(values[k] + offset + at * size, half);
-            first.a += weights[k] * x.a;
-            first.b += weights[k] * x.b;
-        }
-        NAME(store)((char *)(sums + at), first, 0);
-    }
+    for (; at + step < d; at += 2 * step)
+        NAME(gather_parts)(weights, values, count, offset + at * size, near, sums + at, 2, half);
+    if (at < d) NAME(gather_parts)(weights, values, count, offset + at * size, near, sums + at, 1, half);
 }
 
 /* Compute the attention of a block of queries to the same keys. Return NULL, or a message about scores that are not
@@ -185,20 +159,9 @@ INLINE const char *NAME(attend)(const Block *block, const Keys *keys, const Keys
     return NULL;
 }
 
-/* A function that computes the attention of a block, for some size of heads and type of numbers. */
-typedef const char *NAME(Attend)(const Block *block, const Keys *keys, const Keys *added, const Room *room, int64_t d);
-
-#define ATTEND(name, size, half)                                                                                \
-    static const char *NAME(name)(const Block *block, const Keys *keys, const Keys *added, const Room *room, int64_t d) { \
-        (void)d;                                                                                                \
-        return NAME(attend)(block, keys, added, room, size, half);                                              \
-    }
-ATTEND(attend_64, 64, 0) ATTEND(attend_half_64, 64, 1) ATTEND(attend_any, d, 0) ATTEND(attend_half_any, d, 1)
-#undef ATTEND
-
-static NAME(Attend) *NAME(attend_for)(const Network *by) {
-    if (by->d == 64) return by->half ? NAME(attend_half_64) : NAME(attend_64);
-    return by->half ? NAME(attend_half_any) : NAME(attend_any);
+static const char *NAME(attend_as)(const Network *by, const Block *block, const Keys *keys, const Keys *added,
+                                   const Room *room) {
+    return SPECIALISE(by->half, by->d, NAME(attend), block, keys, added, room);
 }
 
 /* Let the hypotheses of a search attend to their actions so far. Return NULL, or a message about scores that are not
@@ -214,11 +177,11 @@ static const char *NAME(past)(const AmrSearch *search, int64_t layer, const char
         const Action *action = search->now[row].last;
         Keys keys = {room->every, search->step + 1};
         memcpy(action->keys + layer * action->stride, newest + row * 2 * all, 2 * all);
-        for (int64_t step = search->step; step >= 0; step--, action = action->before)
+        for (int64_t step = search->step; step >= 0; step--, action = (const Action *)action->step.before)
             keys.at[step] = action->keys + layer * action->stride;
         end_keys(&keys);
         const Block block = {query + row * all, output + row * all, 1, 0, by->heads, all};
-        const char *problem = NAME(attend_for)(by)(&block, &keys, NULL, room, by->d);
+        const char *problem = NAME(attend_as)(by, &block, &keys, NULL, room);
         if (problem) return problem;
     }
     return NULL;
@@ -231,7 +194,6 @@ static const char *NAME(past)(const AmrSearch *search, int64_t layer, const char
 static const char *NAME(words)(const AmrSearch *search, int64_t layer, const char *query, char *output,
                                const Room *room) {
     const Network *by = search->network;
-    NAME(Attend) *attend = NAME(attend_for)(by);
     const int64_t all = by->heads * by->d * (by->half ? 2 : 4), ranks = search->words + 1;
     const char *memory = by->memories[layer] + search->sentence * by->words * 2 * all, *positions = by->positions[layer];
     Keys every = {room->every, by->lengths[search->sentence]};
@@ -244,13 +206,13 @@ static const char *NAME(words)(const AmrSearch *search, int64_t layer, const cha
             }
             Block block = {query + row * all, output + row * all, count, head, heads, all};
             const int32_t role = by->roles[head];
-            const char *problem = role < 0 ? attend(&block, &every, NULL, room, by->d) : NULL;
+            const char *problem = role < 0 ? NAME(attend_as)(by, &block, &every, NULL, room) : NULL;
             block.queries = 1;
             for (int64_t i = 0; role >= 0 && i < count && !problem; i++, block.query += all, block.output += all) {
                 Keys keys = {room->ranked, 0}, added = {room->added, 0};
                 keys_of_role(search, search->ranks[role] + (row + i) * ranks, role, &every, positions, all, &keys,
                              &added);
-                problem = attend(&block, &keys, positions ? &added : NULL, room, by->d);
+                problem = NAME(attend_as)(by, &block, &keys, positions ? &added : NULL, room);
             }
             if (problem) return problem;
         }

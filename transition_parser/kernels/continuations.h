@@ -79,7 +79,7 @@ INLINE const char *NAME(add_functions)(const AmrSearch *search, const AmrState *
     }
     if (!keys.count) return NULL;
     end_keys(&keys);
-    NAME(multiply)(query, keys.at, keys.count, 0, 0, 0, room->added, dim, half);
+    NAME(multiply)(&query, 1, keys.at, keys.count, 0, 0, 0, room->added, 0, dim, half);
     for (int64_t i = 0; i < keys.count; i++) {
         float *score = scores + places[i];
         *score += half ? widen(round_to_half(room->added[i])) : room->added[i];
@@ -123,10 +123,8 @@ INLINE const char *NAME(continued)(AmrSearch *search, int64_t first, const char 
         keys.count += (legal[0][token] | legal[1][token] | legal[2][token] | legal[3][token]) != 0;
     }
     end_keys(&keys);
-    if (rows > 1)
-        NAME(multiply_four)(queries, keys.at, keys.count, room->products, stride, dim, half);
-    else
-        NAME(multiply)(queries[0], keys.at, keys.count, 0, 0, 0, room->products, dim, half);
+    if (rows > 1) NAME(multiply)(queries, SHARING, keys.at, keys.count, 0, 0, 0, room->products, stride, dim, half);
+    else NAME(multiply)(queries, 1, keys.at, keys.count, 0, 0, 0, room->products, stride, dim, half);
     for (int64_t row = 0; row < rows; row++) {
         const Hypothesis *from = search->now + first + row;
         float *scores = room->products + row * stride, most = DEAD, sum = 0.0f;

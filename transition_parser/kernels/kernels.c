@@ -8,12 +8,12 @@
    numbers. */
 
 #include <math.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
-#include "threads.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
@@ -55,6 +55,30 @@ typedef struct {
     float total, added;
     int64_t row, token;
 } Continued;
+
+/* The results of a search: the number of derivations of each sentence, and for each derivation its number of actions, its
+   actions and their log-probabilities, `most` of them at most. */
+typedef struct {
+    int64_t most, *counts, *steps;
+    int32_t *actions;
+    float *added;
+} Found;
+
+/* An action of a derivation, and the actions before it. */
+typedef struct Step {
+    const struct Step *before;
+    int32_t token;
+    float added;
+} Step;
+
+/* Write a derivation of `steps` actions to the results, at a place among all derivations. */
+static void write_derivation(const Found *found, int64_t place, int64_t steps, const Step *last) {
+    found->steps[place] = steps;
+    for (int64_t i = steps - 1; i >= 0; i--, last = last->before) {
+        found->actions[place * found->most + i] = last->token;
+        found->added[place * found->most + i] = last->added;
+    }
+}
 
 #define MOST_LETTERS 64 /* the largest number of letters of a word */
 
@@ -274,6 +298,27 @@ COMPILE_FOR(AVX512(ITSELF, COMMA), "avx512vnni")
 int lanes(void) { return VARIANT(lanes)(); }
 const char *const features_of_16 = AVX512(ITSELF, " "), *const features_of_8 = AVX2(ITSELF, " ");
 
+#define THREADS 16 /* the largest number of threads */
+
+/* Do pieces of work: the last one in this thread, and each other piece in a thread of its own. This thread also does
+   the pieces whose threads cannot be started. Return when all pieces are done.
+
+   worked: does one piece, of which it gets the address
+   works: (count); the pieces, at most THREADS
+   size: the size of a piece in bytes */
+static void in_threads(void *(*worked)(void *), void *works, size_t size, int count) {
+    pthread_t threads[THREADS];
+    int started[THREADS];
+    for (int i = 0; i + 1 < count; i++)
+        started[i] = !pthread_create(threads + i, NULL, worked, (char *)works + i * size);
+    for (int i = count - 1; i >= 0; i--) {
+        if (i + 1 < count && started[i])
+            pthread_join(threads[i], NULL);
+        else
+            worked((char *)works + i * size);
+    }
+}
+
 typedef const char *Task(const void *job, const Share *share);
 
 /* One thread's share of a task. */
@@ -478,9 +523,9 @@ const char *search_trees(int half, int threads, int64_t sentences, int64_t posit
         if (OUTSIDE(column[i], columns)) return "column: beyond the columns that there are";
     for (int64_t i = 0; i < places; i++)
         if (!ranks[i]) return "ranks: no word has the rank 0";
-    const Trees in = {half,           sentences, positions, places, width,      tokens, columns, beam,
-                      swaps_per_word, most,      words,     bias,   token_bias, weight, ranks,   lengths,
-                      column,         effects,   legal,     counts, steps,      actions, added};
+    const Trees in = {half,  sentences, positions, places, width,   tokens, columns, beam,  swaps_per_word,
+                      words, bias,      token_bias, weight, ranks,   lengths, column, effects, legal,
+                      {most, counts, steps, actions, added}};
     return in_shares(VARIANT(search_trees), &in, threads, sentences * positions * tokens * width, sentences, 1);
 }
 

@@ -5,7 +5,7 @@
 
 typedef enum { SHIFT_STEP, LEFT_STEP, RIGHT_STEP, SWAP_STEP } StepKind;
 
-enum { TREE_ROOMS = 6 };  /* rows of memory that the oracle needs, of words + 1 numbers each */
+enum { TREE_ROOMS = 5 };  /* rows of memory that the oracle needs, of words + 1 numbers each */
 
 /* The tree as the oracle reads it. Arrays have a number for each word and one for the root.
 
@@ -24,38 +24,28 @@ static void count_missing(OracleTree tree) {
     for (int64_t i = 0; i < tree.words; i++) tree.missing[tree.head[i]]++;
 }
 
+/* Give ranks to a word and to all words below it: dependents on the left, the word itself, dependents on the right.
+   Return the rank after the last one.
+
+   first, next: (words + 1); the first dependent of each word, and the next dependent of the same head; -1 for none */
+static int64_t rank_below(OracleTree tree, const int64_t *first, const int64_t *next, int64_t word, int64_t rank) {
+    int64_t child = first[word];
+    for (; child >= 0 && child < word; child = next[child]) rank = rank_below(tree, first, next, child, rank);
+    tree.rank[word] = rank++;
+    for (; child >= 0; child = next[child]) rank = rank_below(tree, first, next, child, rank);
+    return rank;
+}
+
 /* Compute the projective order. Return how many words the root reaches: all of them in a tree.
 
-   first, next: (words + 1); memory for the dependents of each word, in word order
-   stack: (words + 1); memory */
-static int64_t rank_words(OracleTree tree, int64_t *first, int64_t *next, int64_t *stack) {
-    const int64_t n = tree.words;
-    for (int64_t i = 0; i <= n; i++) first[i] = -1;
-    for (int64_t i = n - 1; i >= 0; i--) {
+   first, next: (words + 1); memory */
+static int64_t rank_words(OracleTree tree, int64_t *first, int64_t *next) {
+    for (int64_t i = 0; i <= tree.words; i++) first[i] = -1;
+    for (int64_t i = tree.words - 1; i >= 0; i--) {
         next[i] = first[tree.head[i]];
         first[tree.head[i]] = i;
     }
-    int64_t size = 0, place = 0;
-    /* an entry `word` stands for the word's dependents on the left, and −1 − word for the word itself */
-    stack[size++] = n;
-    while (size) {
-        const int64_t item = stack[--size], word = item < 0 ? -1 - item : item;
-        const int64_t start = size;
-        for (int64_t child = first[word]; child >= 0; child = next[child])
-            if (item < 0 ? child > word : child < word) stack[size++] = child;
-        for (int64_t i = start, j = size - 1; i < j; i++, j--) { /* the first dependent is on top */
-            const int64_t other = stack[i];
-            stack[i] = stack[j];
-            stack[j] = other;
-        }
-        if (item < 0) {
-            tree.rank[word] = place++;
-        } else { /* the word itself comes below its dependents on the left */
-            for (int64_t i = size++; i > start; i--) stack[i] = stack[i - 1];
-            stack[start] = -1 - word;
-        }
-    }
-    return place - 1; /* without the root */
+    return rank_below(tree, first, next, tree.words, 0) - 1; /* without the root */
 }
 
 /* Compute the heads of the components. `missing` is used up.

@@ -73,7 +73,7 @@ const char *derive_tree(int64_t words, const int64_t *head, int64_t *room, int64
     int64_t *rows[TREE_ROOMS];
     for (int i = 0; i < TREE_ROOMS; i++) rows[i] = room + i * (words + 1);
     const OracleTree tree = {words, head, rows[0], rows[1], rows[2]};
-    if (roots != 1 || rank_words(tree, rows[3], rows[4], rows[5]) != words) return NO_TREE;
+    if (roots != 1 || rank_words(tree, rows[3], rows[4]) != words) return NO_TREE;
     count_missing(tree);
     find_components(tree, rows[3], rows[4]);
     count_missing(tree);

@@ -34,7 +34,7 @@ INLINE const char *NAME(tree_actions)(const Trees *in, int64_t sentence, const T
     if (!keys.count) return NULL;
     end_keys(&keys);
     const char *query = half ? (const char *)rounded : (const char *)sum;
-    NAME(multiply)(query, keys.at, keys.count, 0, 0, 0, room->logits, width, half);
+    NAME(multiply)(&query, 1, keys.at, keys.count, 0, 0, 0, room->logits, 0, width, half);
     float most = DEAD, all = 0.0f;
     for (int64_t i = 0; i < keys.count; i++) {
         float score = room->logits[i] + in->token_bias[room->tokens[i]];
@@ -53,7 +53,7 @@ INLINE const char *NAME(tree_of_sentence)(const Trees *in, int64_t sentence, Tre
                                           const int half) {
     const char *problem = first_row(in, sentence, beam);
     for (int64_t step = 0; beam->alive && !problem; step++) {
-        if (step == in->most) return "search does not end";
+        if (step == in->found.most) return "search does not end";
         beam->count = 0;
         for (int64_t i = 0; i < beam->alive && !problem; i++) {
             const TreeRow *row = beam->rows[beam->now] + i;

@@ -17,7 +17,7 @@ from transition_parser.kernels.loader import BLOCK, HALF, optional, require, sup
 
 _SITUATIONS, _EFFECT = 256, 8  # the numbers of situations (`situation_of` in tree_machine.h) and of fields of an effect
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # `StepKind` of tree_oracle.h
-_TREE_ROOMS = 6  # the rows of memory that `derive_tree` needs, `TREE_ROOMS` of tree_oracle.h
+_TREE_ROOMS = 5  # the rows of memory that `derive_tree` needs, `TREE_ROOMS` of tree_oracle.h
 _LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of the enum in costs.c
 _WORDS = 4  # the number of words that effects can name
 

@@ -94,14 +94,3 @@ INLINE int NAME(finite)(const float *x, int64_t count) {
     }
     return !infinite;
 }
-
-/* Return 1 if all numbers are 0, 1 or -1, else 0. */
-INLINE int NAME(is_legality)(const float *x, int64_t count) {
-    uint32_t other = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        __builtin_memcpy(&bits, x + i, sizeof bits);
-        other |= bits != 0u && (bits & 0x7fffffffu) != 0x3f800000u;
-    }
-    return !other;
-}
