@@ -23,6 +23,7 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
         ("its headquarters", "(h / headquarters-yy~1 :poss (i / it~0))", "(h / headquarters :poss (i / it))"),
         ("my patience ended", "(e / end-01~2 :ARG1 (p / patience-01~1 :ARG0 (i / i~0)))",
          "(e / end-01 :ARG1 (p / patience :poss (i / i)))"),
+        ("it bores me", "(b / bore-02~1 :ARG0 (i / it~0) :ARG1 (i2 / i~2))", "the same"),
         ("it overwinters", "(o / overwinter-01~1 :ARG0 (i / it~0))", "the same"),
         ("in the bus", "(b / be-located-at-91 :ARG2 (b2 / bus~2))", "the same"),
     ],

@@ -9,6 +9,7 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
 from transition_parser.transitions.amr_limits import Sort, sort_of
+from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, and frames that its annotators asked PropBank for
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+")
@@ -27,17 +28,17 @@ def mend_concepts(draft: Draft) -> None:
 
 
 def exists(concept: str) -> bool:
-    """Return True for frames of the lemmas of the table, AMR's own frames, and first frames of other verbs."""
-    lemma, _, sense = concept.rpartition("-")
+    """Return True for frames of the lemmas of the table, AMR's own frames, and frames of other verbs."""
+    lemma = lemma_of(concept)
     is_known = lemma in packaged().rolesets or _SPECIAL.fullmatch(concept)
-    return bool(is_known) or (sense == "01" and lemma in lemma_index()["verb"])
+    return bool(is_known) or lemma in lemma_index()["verb"]
 
 
 def _mend_frame(draft: Draft, node: int) -> None:
     """Make a frame that does not exist the first frame that its lemma or word evokes, or else a concept of its own."""
     if exists(draft.labels[node]):
         return
-    lemma, places = draft.labels[node].rpartition("-")[0], draft.alignments[node]
+    lemma, places = lemma_of(draft.labels[node]), draft.alignments[node]
     forms = [draft.forms[place] for place in places]
     verb = table("exc")["verb"].get("".join(forms), [lemma])[0]  # `bite` for *bit*
     frames = packaged()
