@@ -38,14 +38,19 @@ from transition_parser.parsing.edits.comparison import mend_comparisons
          ' :ARG2-of (h2 / have-degree-91~2 :ARG4 (h3 / he~4)))))',
          '(s / sing-01 :ARG0 (s2 / she) :ARG1-of (g / good-02 :ARG2-of (h / have-degree-91 :ARG3 (m / more) :ARG4'
          ' (h2 / he))))'),
-        ('the more you read , the more you learn',
-         '(l / learn-01~8 :ARG1 (m / more~6) :ARG0 (y / you~2,7 :ARG0-of (r / read-01~3 :ARG1 (m2 / more~1))))',
-         '(c / correlate-91 :ARG1 (m2 / more :ARG1-of (r / read-01 :ARG0 (y / you))) :ARG2 (m / more :ARG1-of'
-         ' (l / learn-01 :ARG0 y)))'),
+        ('the more papers you read , the more you learn',
+         '(l / learn-01~9 :ARG1 (m / more~7) :ARG0 (y / you~3,8 :ARG0-of (r / read-01~4 :ARG1 (p / paper~2 :mod (m2 /'
+         ' more~1)))))',
+         '(c / correlate-91 :ARG1 (m2 / more :domain (p / paper :ARG1-of (r / read-01 :ARG0 y))) :ARG2 (m / more'
+         ' :ARG1-of (l / learn-01 :ARG0 (y / you))))'),
         ('the sooner , the better',
          '(h / have-degree-91~4 :ARG1 (s / soon~1) :ARG2 (g / good-02~4) :ARG3 (m / most~4))',
          '(c / correlate-91 :ARG1 (m2 / more :ARG3-of (h2 / have-degree-91 :ARG2 (s / soon))) :ARG2 (m / more'
          ' :ARG3-of (h / have-degree-91 :ARG2 (g / good-02))))'),
+        ('the more the offer costs , the more it is',
+         '(c / cost-01~4 :ARG2 (m / more~1) :ARG1 (o / offer-01~3 :ARG1-of (b / be-02~9 :ARG2 (m2 / more~7))))',
+         '(c2 / correlate-91 :ARG1 (m / more :ARG2-of (c / cost-01 :ARG1 (o / offer-01))) :ARG2 (m2 / more :ARG2-of'
+         ' (b / be-02 :ARG1 o)))'),
         ('more than four boys',
          '(b / boy~3 :quant (m / more-than~0,1 :op1 4~2))',
          'the same'),

@@ -21,8 +21,8 @@ def mend_comparisons(draft: Draft) -> None:
             _recommend(draft, place)
         elif draft.forms[place + 1] == "than":
             _compare(draft, place)
-    both = [place for place in comparatives if draft.forms[place - 1] == "the"]
-    if len(both) == 2 and both[0] == 1 and draft.forms[both[1] - 2] == ",":
+    both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
+    if len(both) == 2 and both[0] == 1:
         _correlate(draft, *both)
 
 

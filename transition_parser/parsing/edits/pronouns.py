@@ -49,7 +49,7 @@ def _misplaced(draft: Draft) -> Iterator[tuple[Edge, Edge]]:
         if is_speaker and len(speakers) == 1 and not is_relative:
             yield subject, subject._replace(target=speakers[0])
             for edge in below.values():
-                if edge.target == speakers[0]:
+                if edge.target == speakers[0] and edge.role[:3] == "ARG":
                     yield edge, edge._replace(target=subject.target)
 
 
