@@ -27,6 +27,8 @@ def evaluate(arguments: argparse.Namespace) -> None:
     for beam in BEAMS:
         parser = Parser.load(arguments.model, beam, threads=arguments.threads, **how)
         formalism = parser.formalism
+        if options and formalism.name != "trees":
+            raise InputError(f"--punct is for trees, but {arguments.model} makes {formalism.name}")
         with TemporaryDirectory() as folder:
             parsed = Path(folder, f"parsed{formalism.suffix}")
             parser.evaluate(arguments.gold, parsed)

@@ -33,6 +33,7 @@ from transition_parser.storage.names import (
     name_of,
     named_models,
     own_folders,
+    version_of,
 )
 from transition_parser.transitions.config import ParserConfig
 
@@ -82,7 +83,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     return ModelCard(
         name or name_of(folder),
         str(folder),
-        str(config.get("sha256", ""))[:8],
+        version_of(config),
         front.get("language"),
         ParserConfig.load(folder).system,
         str(config.get("architecture", "stack_transformer")),

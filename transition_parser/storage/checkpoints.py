@@ -20,7 +20,7 @@ from safetensors.torch import save
 from transition_parser.base.errors import InputError, did_you_mean, errors_at, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
-from transition_parser.base.model_files import short_repr
+from transition_parser.base.model_files import read_json, short_repr
 from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
@@ -35,6 +35,7 @@ from transition_parser.storage.names import (
     installed_model,
     model_names,
     named_models,
+    version_of,
 )
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
@@ -201,7 +202,7 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
 
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
-    name, values, calibration, version = read_config(folder)
+    name, values, calibration = read_config(folder)
     with errors_at(folder / CONFIG):
         options = architecture_of(name).options.of_config(values)
     resources = _resources(folder)
@@ -218,6 +219,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
             raise input_error("no model of this architecture has a semantic role labeller: remove it", labeller)
         model.labeller = RoleLabeller.load(labeller, encoder.norm.weight.numel() + encoder.read_width)
         encoder.keeps_read = True
+    version = version_of(read_json(folder / CONFIG, "it was there before"))
     return model, replace(resources, model=f"{Path(os.path.abspath(folder)).name} {version}")
 
 

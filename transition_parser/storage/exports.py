@@ -57,7 +57,6 @@ class Exported(NamedTuple):
     architecture: str
     options: dict[str, Any]  # as they were exported; they are not checked
     calibration: Calibration | None
-    version: str  # the first digits of the checksum of all files: another model has others
 
 
 def read_config(folder: str | os.PathLike) -> Exported:
@@ -65,8 +64,7 @@ def read_config(folder: str | os.PathLike) -> Exported:
     folder = Path(folder)
     path = folder / CONFIG
     values = read_versioned(path, "is this a folder that `transition-parser export` wrote?", FORMAT_VERSION, _KEYS)
-    sha256 = values.pop("sha256")
-    if sha256 != sha256_of_json(values):
+    if values.pop("sha256") != sha256_of_json(values):
         raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
     sums, paths = values["files"], {path.name: path for path in model_files(folder)}
     for name in sorted(paths.keys() ^ sums.keys()):
@@ -81,7 +79,7 @@ def read_config(folder: str | os.PathLike) -> Exported:
     calibration = values.get("calibration")
     with errors_at(path):
         found = None if calibration is None else Calibration.of_json(calibration)
-    return Exported(values["architecture"], values["model"], found, sha256[:8])
+    return Exported(values["architecture"], values["model"], found)
 
 
 def model_files(folder: Path) -> list[Path]:

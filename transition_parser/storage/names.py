@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from transition_parser.base.errors import InputError
 
@@ -35,6 +36,11 @@ def named_models() -> dict[str, Path]:
 def model_names() -> list[str]:
     """Return the names of `named_models`, then the names of the models in installed packages, without duplicates."""
     return list(dict.fromkeys([*named_models(), *(model.name for model in installed_models())]))
+
+
+def version_of(config: Mapping[str, Any]) -> str:
+    """Return the version that the content of `config.json` states: the first digits of the checksum of all files."""
+    return str(config.get("sha256", ""))[:8]
 
 
 def name_of(folder: str | os.PathLike) -> str:
