@@ -45,7 +45,7 @@ def test_all_concepts_of_a_corpus_exist(corpora, model):
     parser = Parser.load(model, precision="fp32")
     sentences = [one.forms for one in read_conllu(corpora / "ud" / "UD_English-EWT" / "dev.conllu")]
     odd = set()
-    for parse in parser.parse_stream(sentences):
+    for parse in parser.parse(sentences):
         lemmas = {*lemmatize(parse.forms)}
         concepts = {label for node, label in enumerate(parse.graph.labels) if node not in parse.graph.constants}
         odd |= {label for label in concepts if is_odd(label, lemmas)}
