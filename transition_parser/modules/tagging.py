@@ -314,7 +314,8 @@ class TagHeads(nn.ModuleDict):
                 limit = self._limits[name][domains][:, None].expand(-1, words.size(1), -1)
                 legal = limit if legal is None else legal & limit
             if isinstance(labels, OneLabel) and name == UPOS:
-                best[name] = of_words = self._usual(labels.scores(scores, legal), usual).argmax(-1)
+                scores = labels.scores(scores, legal)
+                best[name] = of_words = (self._usual(scores, usual) if usual else scores).argmax(-1)
                 if tags:
                     known = labels.targets(tags, of_words.size(1)).to(of_words.device)
                     of_words = torch.where(known > 0, known, of_words)

@@ -683,7 +683,8 @@ class Parser(Generic[P_co]):
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
             lengths = [len(one.words) for one in batch]
             columns = self.resources.columns
-            usual = [[*map(columns.of_domain(one.domain).tags_of, one.sentence.forms)] for one in batch]
+            some = batch if columns.lists_sets else ()  # else no tags of forms are known
+            usual = [[*map(columns.of_domain(one.domain).tags_of, one.sentence.forms)] for one in some]
             found = heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains, usual)
             return replace(encoder_out, tags=found.upos), found.tags
 
