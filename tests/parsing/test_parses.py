@@ -526,3 +526,10 @@ def test_a_tree_of_any_shape_is_one_sentence(vocab, data):
     again = type(document)(vocab).from_bytes(document.to_bytes())
     heads = [0 if token.head == token else token.head.i + 1 for token in again]
     assert heads == [*tree.heads]
+
+
+def test_a_word_below_thousands_of_others_has_them_all_as_ancestors():
+    length = 3000
+    tree = DependencyTree(tuple(range(length)), ("root", *["dep"] * (length - 1)))
+    parse = Parse(Sentence.from_words(["w"] * length), tree)
+    assert [word.id for word in parse[-1].ancestors] == [*range(length - 1, 0, -1)]

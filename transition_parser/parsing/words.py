@@ -53,7 +53,11 @@ class TreeWord(Word):
     @property
     def ancestors(self) -> list[TreeWord]:
         """The head, the head of the head, and so on up to the root."""
-        return [] if self.head is None else [self.head, *self.head.ancestors]
+        found, head = [], self.head
+        while head is not None:
+            found.append(head)
+            head = head.head
+        return found
 
     @property
     def subtree(self) -> list[TreeWord]:
