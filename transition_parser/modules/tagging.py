@@ -304,8 +304,13 @@ class TagHeads(nn.ModuleDict):
         """Return the ids of the best labels of each column, seen with the word's tag and in its domain, and of tags."""
         best: dict[str, Tensor] = {}
         of_words = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)  # ids of UPOS, which comes first
+        one = int(domains[0]) if domains is not None and len(domains) and bool((domains == domains[0]).all()) else 0
         for name, head in self.items():
             labels, scores, legal = self._labels[name], head(words), None
+            if name == LEMMA and one and name in self._limits:  # of thousands of rules a language has some hundred
+                kept = F.pad(self._limits[name][one].nonzero()[:, 0], (1, 0)).to(words.device)
+                best[name] = kept[labels.best(scores[..., kept])]
+                continue
             if name in self._seen:
                 self._seen[name] = self._seen[name].to(words.device)
                 legal = self._seen[name][of_words]

@@ -27,6 +27,9 @@ class Boundary(IntFlag):
     SENTENCE = 4  # a sentence ends with the token
 
 
+_SEVERAL, _SENTENCE = int(Boundary.SEVERAL), int(Boundary.SENTENCE)  # operators of whole numbers are faster
+
+
 class WrittenToken(NamedTuple):
     """A token of a corpus."""
 
@@ -240,10 +243,10 @@ class LearnedSegmenter(Segmenter):
         labels = self._labels(text, first, is_end)
         for unit in units(text, labels, self.holds_blanks, longest * LONG_WORD, is_end, first):
             form = text[unit.start : unit.end]
-            several = unit.label & Boundary.SEVERAL
+            several = unit.label & _SEVERAL
             words = self.multiwords.words(form) if several else (form,)
             tokens.append(Token(unit.start, words, form if several else None))
-            if unit.label & Boundary.SENTENCE:
+            if unit.label & _SENTENCE:
                 ends.append(len(tokens))
         ends = [end for end in ends if end < len(tokens)]  # it is not known what follows the last token
         return tokens, [*ends, len(tokens)] if is_end and tokens else ends
