@@ -146,6 +146,16 @@ def test_an_export_of_several_has_their_mean(checkpoint, other_checkpoint, tmp_p
     assert before == {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
 
 
+def test_an_export_also_averages_exported_folders(checkpoint, other_checkpoint, tmp_path):
+    run_here("export", other_checkpoint, "-o", tmp_path / "other")
+    run_here("export", checkpoint, tmp_path / "other", "-o", tmp_path / "model")
+    run_here("export", checkpoint, other_checkpoint, "-o", tmp_path / "same")
+    found, same = (stored_weights(tmp_path / name / "model.safetensors") for name in ("model", "same"))
+    assert all(torch.allclose(found[name], same[name], atol=1e-6) for name in same)
+    problem = run_here("export", tmp_path / "other", "-o", tmp_path / "no", status=2).stderr
+    assert "is an exported folder already: give a checkpoint, too" in problem
+
+
 def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder, tmp_path):
     for name in ("dict.src.txt", "dict.act.txt", "spm.model", "parser.json"):
         shutil.copy(data_folder / name, tmp_path)

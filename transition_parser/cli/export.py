@@ -1,5 +1,6 @@
 """Export a checkpoint as a folder without pickle: model.safetensors, config.json, dictionaries, spm.model and
-parser.json. Several checkpoints are averaged first.
+parser.json. Several checkpoints are averaged first, also with models that were exported before, such as the one that a
+training started from (Wortsman et al. 2022, Robust Fine-Tuning of Zero-Shot Models).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint file; several are averaged")
+    several = "checkpoint file; several are averaged, also with exported folders of the same model"
+    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help=several)
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder to write")
     add(parser, "--user-dir", "--bits")
 

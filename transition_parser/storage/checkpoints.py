@@ -125,9 +125,11 @@ def _no_such_model(path: Path) -> InputError:
 
 
 def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, bits: int = 32) -> None:
-    """Write the mean of checkpoints as a folder without pickle, its weights stored with 8, 16 or 32 bits."""
-    first = Path(paths[0])
-    state = _mean(paths)
+    """Write the mean of checkpoints as a folder without pickle, its weights stored with 8, 16 or 32 bits.
+
+    paths: checkpoints, and exported folders of the same model
+    """
+    state, first = _mean(paths)
     model, resources, folder = _from_state(state, first)
     name, options = _described(state, first)
     values = model.state_dict()
@@ -167,12 +169,19 @@ def _why_not_read(error: Exception) -> str:
     )
 
 
-def _mean(paths: Sequence[str | os.PathLike]) -> dict:
-    """Return the last checkpoint, with the mean weights of all checkpoints, and without the state of the optimizer."""
+def _mean(paths: Sequence[str | os.PathLike]) -> tuple[dict[str, Any], Path]:
+    """Return the last checkpoint, with the mean weights of all and without the state of the optimizer, and its path.
+
+    A path may also be an exported folder, whose weights then count.
+    """
     mean: dict[str, torch.Tensor] = {}
-    for path in paths:
-        state = load_checkpoint(path)
-        weights = state["model"]
+    found = None
+    for path in map(Path, paths):
+        if path.is_dir():
+            weights = load_model(path)[0].state_dict()
+        else:
+            found = load_checkpoint(path), path
+            weights = found[0]["model"]
         if mean and mean.keys() != weights.keys():
             problem = f"the checkpoint has other parameters than {paths[0]}: give checkpoints of one model"
             raise input_error(problem, path)
@@ -181,9 +190,12 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
             if name in mean and mean[name].shape != share.shape:
                 raise input_error(f"{name} has another shape than in {paths[0]}: give checkpoints of one model", path)
             mean[name] = mean[name] + share if name in mean else share
-    state["model"] = {name: value.to(weights[name].dtype) for name, value in mean.items()}
+    if found is None:
+        raise input_error("is an exported folder already: give a checkpoint, too", paths[0])
+    state, path = found
+    state["model"] = {name: value.to(state["model"][name].dtype) for name, value in mean.items()}
     state.pop("last_optimizer_state", None)
-    return state
+    return state, path
 
 
 def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
