@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -68,14 +67,6 @@ def test_the_code_that_a_sentence_runs_through_is_counted(tmp_path):
     files, hops, calls = map(int, re.findall(r"\d+", said[-1].replace(",", "")))
     assert files == len(said) - 1 and 10 < files < hops < calls
     assert any(line.endswith(" parsing/parser.py") for line in said)
-
-
-def test_every_package_for_parsing_is_needed():
-    """By what pyproject.toml names for parsing and the page, but for two that only install."""
-    packages = runpy.run_path(str(RUN / "bench" / "packages.py"))
-    needed = packages["needed"]()
-    assert packages["listed"]() - {one for group in needed.values() for one in group} == {"uv", "wheel"}
-    assert {"sympy", "torch"} <= needed["torch"] and packages["megabytes"]({"torch"}) > 100
 
 
 EVALUATE = RUN / "evaluate.py"
