@@ -58,17 +58,6 @@ def test_a_stream_gives_what_each_text_gives_alone(parser, chunk):
         assert [str(parse.annotated()) for parse in parses] == [str(parse.annotated()) for parse in parser.parse(text)]
 
 
-@pytest.mark.parametrize("bad", [None, "Go\0", "\udc80 on"])
-def test_a_bad_text_does_not_stop_the_texts_around_it(parser, bad):
-    texts = ["Go.", bad, "Stop."]
-    with warnings.catch_warnings(action="ignore"):
-        found = [*parser.stream(texts)]
-        assert len(parser.parse(texts)) == len(parser.parse_sents(texts)) - (bad is None)
-    assert [len(parses) for parses in found] == [1, int(bad is not None), 1]
-    written = "".join(str(parse.annotated()) for parses in found for parse in parses)
-    assert ("\ufffd" in written) == (bad is not None)
-
-
 @pytest.mark.usefixtures("no_model")
 @pytest.mark.parametrize(
     "command",

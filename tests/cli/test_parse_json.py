@@ -11,42 +11,12 @@ from tests.cli.test_parse_many import ROWS, jsonl, parquet
 from tests.conftest import SAMPLE, run_here
 from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
-from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.conllu import read_conllu
 
 SAME = ("--precision", "fp32")
 
 
 def objects(text: str) -> list[dict]:
     return [json.loads(line) for line in text.split("\n")[:-1]]
-
-
-def test_lines_say_what_conllu_says(tmp_path):
-    out = tmp_path / "out.conllu"
-    run_here("parse", "en-ewt", SAMPLE, *SAME, "--scores", "-o", out)
-    found = objects(run_here("parse", "en-ewt", SAMPLE, *SAME, "--json").stdout)
-    for one, sentence in zip(found, read_conllu(out), strict=True):
-        tree, rows = sentence.tree(), sentence.words
-        assert (one["id"], one["text"]) == (sentence.id, sentence.comment("text"))
-        assert [word["form"] for word in one["words"]] == sentence.forms
-        assert tuple(word["head"] for word in one["words"]) == tree.heads
-        assert tuple(word["deprel"] for word in one["words"]) == tree.relations
-        for name in ("lemma", "upos", "xpos", "feats"):
-            assert [word[name] or "_" for word in one["words"]] == [getattr(row, name) for row in rows]
-        written = [float(re.search(r"ArcScore=([\d.]+)", row.misc)[1]) for row in rows]
-        assert [word["score"] for word in one["words"]] == pytest.approx(written, abs=2e-4)
-
-
-def test_lines_say_what_penman_says(few_amrs, tmp_path):
-    out = tmp_path / "out.amr"
-    run_here("parse", "en-amr", few_amrs, *SAME, "-o", out)
-    found = objects(run_here("parse", "en-amr", few_amrs, *SAME, "--json").stdout)
-    for one, entry in zip(found, read_bank(out), strict=True):
-        assert (one["id"], one["penman"]) == (entry.id, entry.penman)
-        aligned = [(node["concept"], tuple(word - 1 for word in node["words"])) for node in one["nodes"]]
-        assert sorted(aligned) == sorted(zip(entry.amr.labels, entry.alignments, strict=True))
-        assert all(0 < part["score"] <= 1 for part in (*one["nodes"], *one["edges"]))
-        assert "actions" not in one
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])

@@ -166,22 +166,6 @@ def test_what_is_downloaded_is_the_parse(tab, served, parsers):
 
 
 @pytest.mark.slow
-def test_a_long_text(tab, served):
-    assert len(LONG.split()) == 300
-    tab.goto(served)
-    for model in ("en-ewt", "en-amr"):
-        parse(tab, LONG, model)
-        words = [word for i in range(20) for word in texts(tab, f"#sentence-{i + 1} svg .word")]
-        assert words == LONG.split()
-    parse(tab, " ".join(LONG.replace(" .", ",").split()), "en-ewt")  # one sentence of 300 words
-    assert tab.locator("article").count() == 1 and tab.locator("article svg .word").count() == 300
-    tab.locator(".steps").click()
-    tab.locator(".derivation").wait_for()
-    tab.keyboard.press("End")
-    assert tab.locator(".derivation svg .tip").count() == 300  # roles stand on each line that their arc crosses
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_markup_is_text(tab, served, tmp_path, model):
     """Served, by a link, in steps, in a file, and in a drawing that was downloaded."""
@@ -354,37 +338,6 @@ def test_a_table_says_the_same_as_the_tree(tab, served, parsers):
     assert [row[:-1] for row in found] == expected
     shown = [float(row[-1].split()[0]) / 100 for row in found]
     assert shown == pytest.approx(one.arc_scores, abs=1e-3)
-
-
-CROSSINGS = """() => {
-  const between = (at, start, size, margin) => at > start + margin && at < start + size - margin;
-  const inside = ({ x, y }, box) => between(x, box.x, box.width, 1) && between(y, box.y, box.height, 2);
-  const crosses = (path, part) => {
-    const box = part.getBBox(), length = path.getTotalLength();
-    for (let at = 4; at < length - 4; at += 2) if (inside(path.getPointAtLength(at), box)) return true;
-    return false;
-  };
-  const count = (paths, parts, own) => paths.flatMap((path, i) =>
-    parts.filter((part) => part !== own[i] && crosses(path, part))).length;
-  const found = { again: 0, crossings: 0 };
-  for (const picture of document.querySelectorAll("article svg")) {
-    const [boxes, roles, own, again] = [".box", ".role", ".againrole", ".again"].map(
-      (one) => [...picture.querySelectorAll(one)]);
-    found.again += again.length;
-    found.crossings += count(again, boxes, []) + count(again, roles, own);
-  }
-  return found;
-}"""
-
-
-@pytest.mark.slow
-def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
-    page = tmp_path / "page.html"
-    run_here("draw", SAMPLE_AMR, "--sentences", "100", "-o", page)
-    tab.goto(page.as_uri())
-    tab.locator("article").first.wait_for()
-    found = tab.evaluate(CROSSINGS)
-    assert found["again"] > 20 and found["crossings"] == 0
 
 
 def test_words_of_amrs_have_numbers_and_are_marked_with_their_nodes(tab, served, parsers):

@@ -13,7 +13,6 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy import displacy
 from spacy.lang.en.syntax_iterators import noun_chunks as chunks_of_spacy
 from spacy.tokens import Doc, Token
 from spacy.training import Example
@@ -201,16 +200,6 @@ def test_documents_without_words(trees, amrs, words):
     assert amrs(Doc(amrs.vocab, words=words))._.to_amr() == []
 
 
-def test_tokens_with_white_space_in_them(trees, amrs):
-    words = ["New\tYork", "has", "many\nold", "bridges", "."]
-    (tree,) = trees(of_words(trees, words))._.tree
-    assert len(tree) == 5
-    document = amrs(of_words(amrs, words))
-    (sentence,) = document.sents
-    assert len(sentence._.amr.tokens) == 7
-    assert {token.text for tokens in sentence._.amr_tokens for token in tokens} <= set(words)
-
-
 WORDS = st.sampled_from(["She", "sells", "sea", "shells", ".", "Why", "?", "don't", " ", "\n", "\n\n", " \t "])
 
 
@@ -311,17 +300,6 @@ def test_both_components_in_one_pipeline():
     assert written(again) == written(document)
 
 
-def test_displacy_draws_our_relations(trees):
-    document = trees("She sells sea shells.")
-    svg = displacy.render(document, style="dep", jupyter=False, options={"collapse_punct": False})
-    assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>")
-    for token in document:
-        assert f">{token.text}</tspan>" in svg
-        assert f">{token.dep_}</textPath>" in svg or token.head == token
-    parse = Parser.load("en-ewt").parse("She sells sea shells.")[0]
-    assert "nsubj</textPath>" in displacy.render(parse.to_spacy(Vocab()), style="dep", jupyter=False)
-
-
 # --- pipelines ----------------------------------------------------------------------------------------
 
 
@@ -349,28 +327,11 @@ def test_an_extension_of_another_package_is_not_replaced(monkeypatch):
         pipeline("transition_parser")
 
 
-def test_options_reach_the_parser():
-    nlp = pipeline("transition_parser", beam=3, threads=2, batch_tokens=500)
-    parser = nlp.get_pipe("transition_parser").parser
-    assert (parser.beam, parser.threads, parser.batch_tokens) == (3, 2, 500)
-    assert nlp.config["components"]["transition_parser"]["beam"] == 3
-
-
 def test_a_model_of_other_graphs_is_refused():
     with pytest.raises(InputError, match="en-amr is a model of AMRs, and the component one of trees"):
         pipeline("transition_parser", model="en-amr")("x")
     with pytest.raises(InputError, match="no such checkpoint"):
         pipeline("transition_parser", model="nowhere")("x")
-
-
-def test_a_batch_that_fails_goes_to_the_error_handler(trees, monkeypatch):
-    nlp = pipeline("transition_parser")
-    failed = []
-    nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, len(docs), str(error))))
-    component = nlp.get_pipe("transition_parser")
-    monkeypatch.setattr(type(component), "_write", lambda *_: 1 / 0)
-    assert list(nlp.pipe(["a", "b", "c"], batch_size=2)) == []
-    assert failed == [("transition_parser", 2, "division by zero"), ("transition_parser", 1, "division by zero")]
 
 
 def test_documents_keep_their_order_in_batches(trees):
@@ -480,11 +441,6 @@ def test_tokens_that_do_not_show_are_no_words(trees):
     assert [token.dep_ for token in document if token.text in "\u200b\ufeff\u00ad"] == ["dep"] * 3
 
 
-def test_a_sentence_starts_at_a_token_with_what_does_not_show_before_it(trees):
-    document = trees.make_doc("He left. \u200bShe ran.")
-    assert [span.text for span in trees(document).sents] == ["He left.", "\u200bShe ran."]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -565,16 +521,6 @@ def test_a_pipeline_with_the_component_has_noun_chunks_of_our_trees():
     assert pickle.loads(pickle.dumps(nlp.vocab)).get_noun_chunks == nlp.vocab.get_noun_chunks
 
 
-def test_languages_without_an_iterator_of_their_own_get_ours():
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("transition_parser", config=CONFIG)
-    assert [chunk.text for chunk in nlp("We saw a house.").noun_chunks] == ["We", "a house"]
-
-
-def test_nothing_changes_in_pipelines_without_the_component():
-    assert spacy.blank("en").vocab.get_noun_chunks is chunks_of_spacy
-
-
 def test_trees_of_spacys_own_parser_keep_spacys_iterator():
     nlp = spacy.blank("en")
     for name in ("first", "second"):
@@ -582,8 +528,3 @@ def test_trees_of_spacys_own_parser_keep_spacys_iterator():
     assert nlp.vocab.get_noun_chunks == NounChunks(chunks_of_spacy)
     document = tree(nlp.vocab, "We/PRON/2/nsubj saw/VERB/0/ROOT a/DET/4/det house/NOUN/2/dobj")
     assert [chunk.text for chunk in document.noun_chunks] == ["We", "a house"]
-
-
-def test_documents_without_a_tree_have_no_noun_chunks():
-    with pytest.raises(ValueError, match="E029"):
-        list(noun_chunks(Doc(Vocab(), words=["a"])))

@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.conftest import without_kernels
 from transition_parser.modules import layers
@@ -43,19 +42,6 @@ def test_padding_and_neighbors_change_no_sum_that_is_rounded(words):
         assert torch.equal(scaled_dot_product_attention(*alone), together[i : i + 1, :, :words])
 
 
-class Largest(TorchDispatchMode):
-    """How many numbers the largest tensor has that was made."""
-
-    numbers = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        made = function(*args, **(kwargs or {}))
-        for one in made if isinstance(made, tuple | list) else [made]:
-            if isinstance(one, torch.Tensor):
-                self.numbers = max(self.numbers, one.numel())
-        return made
-
-
 def test_what_is_at_places_and_its_gradient_are_as_by_gather():
     torch.manual_seed(1)
     places = torch.randint(0, 5, (3, 4))
@@ -75,17 +61,6 @@ def test_places_of_another_sentence_are_an_error(wrong):
 
 
 STEPS, ITEMS, INDICATORS = 17, 19, 5
-
-
-def test_no_tensor_has_a_vector_for_each_pair():
-    """Forwards and backwards: none has steps × items × width numbers, of one head."""
-    query = torch.randn(2, 1, STEPS, 23, requires_grad=True)
-    keys, values = (torch.randn(2, 1, ITEMS, 23, requires_grad=True) for _ in range(2))
-    tables = (torch.randn(2, INDICATORS, 23, requires_grad=True) for _ in range(2))
-    index = torch.randint(INDICATORS, (1, 1, STEPS, ITEMS))
-    with Largest() as largest:
-        attend(query, Content(keys, values, *tables), index, None).sum().backward()
-    assert 2 * STEPS * ITEMS <= largest.numbers < STEPS * ITEMS * 23
 
 
 @pytest.mark.parametrize("sentences", [1, 3])

@@ -6,7 +6,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from tests.helpers.model_mutations import ODD
 from transition_parser.base.errors import InputError
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.semantic_roles import ROLES, RoleLabeller
@@ -90,13 +89,13 @@ def test_other_frames_are_refused(labeller, tmp_path, frames):
 
 
 @pytest.mark.parametrize("name", ["distance", "senses", "forms"])
-@pytest.mark.parametrize("kind", [*ODD])
-def test_other_weights_are_refused_or_make_a_labeller(labeller, tmp_path, name, kind):
+@pytest.mark.parametrize(
+    "change", [lambda value: value[:0], lambda value: value[None], lambda value: value.long(), lambda value: value / 0]
+)
+def test_other_weights_are_refused(labeller, tmp_path, name, change):
     path, weights = tmp_path / "roles.safetensors", {name: value.half() for name, value in labeller.weights.items()}
-    before = weights[name].shape
-    weights[name] = ODD[kind](weights[name]).contiguous()
+    weights[name] = change(weights[name]).contiguous()
     save_file(weights, path, {"frames": json.dumps(FRAMES)})
-    try:
-        assert RoleLabeller.load(path, inputs=10).weights[name].shape == before
-    except InputError as error:
-        assert str(error).startswith(f"{path}: is not the semantic role labeller") and len(str(error)) < 1000
+    with pytest.raises(InputError, match="is not the semantic role labeller") as error:
+        RoleLabeller.load(path, inputs=10)
+    assert str(error.value).startswith(f"{path}: ") and len(str(error.value)) < 1000

@@ -92,14 +92,6 @@ def test_the_first_is_the_parse_without_alternatives(parsed):
         assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked[:2]]
 
 
-def test_alternatives_do_not_depend_on_the_batch(parsed):
-    name, sentences, _, parses = parsed
-    alone = Parser.load(name, BEAM, 1, precision="fp32", threads=1, nbest=NBEST).parse(sentences)
-    for one, other in zip(alone, parses, strict=True):
-        assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked]
-        assert [p.probability for p in one.ranked] == pytest.approx([p.probability for p in other.ranked], rel=1e-3)
-
-
 def test_a_model_of_whole_trees_has_one(tmp_path_factory):
     task = task_of("arc-hybrid-swap", tmp_path_factory)
     model = make_model("heads", task.resources).plain

@@ -156,27 +156,6 @@ def test_a_span_of_any_length_is_refused_at_once(facts):
     assert len(str(raised.value)) < 400
 
 
-LONG = "x" * 5000
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"nodes": [{"span": [1, 1], "concept": LONG, "variable": LONG}] * 2},
-        {"nodes": [{"span": [1, 1], "concept": LONG}] * 2, "id": LONG},
-        {"nodes": [{"span": [1, 1], "concept": LONG}], "none": [1]},
-        {"names": [{"span": [1, 1], "type": LONG}], "none": [1]},
-        {"edges": [{"source": LONG, "role": LONG, "target": LONG}]},
-        {"top": LONG},
-        {LONG: 1},
-    ],
-)
-def test_messages_are_short_however_long_names_are(facts):
-    with pytest.raises(InputError) as raised:
-        given_of(facts, "facts.jsonl", 3)
-    assert len(str(raised.value)) < 400
-
-
 def sentences(*ids: str | None) -> list[AmrEntry]:
     return [AmrEntry.from_words(["Dogs"], {} if name is None else {"id": name}) for name in ids]
 

@@ -4,7 +4,6 @@ import math
 import re
 import statistics
 import sys
-import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,9 +23,7 @@ from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import preparation
-from transition_parser.parsing.formalisms import ToParse
 from transition_parser.parsing.search import search
-from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.pieces import normalise
 
 
@@ -114,41 +111,6 @@ def test_bad_options(checkpoint):
             Parser.load(checkpoint, lenpen=lenpen)
 
 
-def test_threads_and_batches_change_no_parse():
-    sentences = list(read_conllu(SAMPLE))
-    alone = Parser.load("en-ewt", beam=4, precision="fp32", threads=1)
-    before = torch.get_num_threads()
-    expected = alone.parse(sentences)
-    for threads, batch_tokens in ((3, None), (2, 150), (9, 600)):
-        parser = Parser.load("en-ewt", 4, batch_tokens, precision="fp32", threads=threads)
-        found = parser.parse(sentences)
-        assert [p.tree for p in found] == [p.tree for p in expected]
-        assert [p.mean_log_probability for p in found] == pytest.approx(
-            [p.mean_log_probability for p in expected], abs=1e-4
-        )
-    assert torch.get_num_threads() == before
-
-
-def test_work_that_overlaps_leaves_the_process_as_it_was():
-    before = torch.get_num_threads(), sys.getswitchinterval()
-    both = [preparation.workers(3, torch.device("cpu")) for _ in range(2)]
-    for one in both:
-        one.__enter__()
-    assert sys.getswitchinterval() < before[1]
-    for one in both:  # the first to begin is the first to end
-        one.__exit__(None, None, None)
-    assert (torch.get_num_threads(), sys.getswitchinterval()) == before
-
-
-def test_a_stream_that_is_half_read_leaves_the_process_as_it_was():
-    parser, sentences = Parser.load("en-ewt", threads=3), list(read_conllu(SAMPLE))[:8]
-    before = torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()
-    stream = parser.parse_stream(sentences, chunk=4)
-    for _ in sentences:
-        next(stream)
-        assert (torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()) == before
-
-
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 @pytest.mark.parametrize("bf16", [True, False], ids=["beside bf16", "beside fp32"])
 def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
@@ -202,19 +164,6 @@ def test_the_precision_of_auto(monkeypatch, bf16, int8, amx, expected):
     assert preparation.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
 
 
-@pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="bf16 is slow here")
-def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
-    some = list(read_conllu(SAMPLE))[:40]
-    model, resources = load_model("en-ewt")
-    full, half = (Parser(model, resources, precision=p) for p in ("fp32", "bf16"))
-    assert {p.dtype for p in model.parameters()} == {torch.float}
-    for part in (half.model.encoder, half.model.decoder):
-        assert "_PackedLinear" in {type(m).__name__ for m in part.modules()}
-    assert "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
-    heads = [[head for parse in parser.parse(some) for head in parse.tree.heads] for parser in (full, half)]
-    assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])
-
-
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_words_and_their_pieces_are_read_alike(model):
     """Parsing reads words; fairseq's programs read the words that their piece ids spell."""
@@ -254,23 +203,6 @@ def test_threads_that_share_a_parser_get_the_parses_of_one(model, path):
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(parse_from, range(0, 12, 3)))
     assert (torch.get_num_threads(), sys.getswitchinterval()) == before
-
-
-def test_a_single_batch_is_parsed_in_the_calling_thread(checkpoint, monkeypatch):
-    """Others are shared among threads; the parses are the same."""
-    pools = []
-
-    class Pool(ThreadPoolExecutor):
-        def __init__(self, *arguments) -> None:
-            pools.append(arguments)
-            super().__init__(*arguments)
-
-    monkeypatch.setattr(preparation, "ThreadPoolExecutor", Pool)
-    parser, sentences = Parser.load(checkpoint, threads=2, batch_tokens=30), list(read_conllu(SAMPLE))[:8]
-    alone = [parser.parse([sentence])[0].actions for sentence in sentences]
-    assert not pools
-    assert [parse.actions for parse in parser.parse(sentences)] == alone
-    assert pools == [(2,)]
 
 
 @pytest.mark.parametrize("options", [{"beam": 4}, {"nbest": 3}, {"beam": 2, "nbest": 2}])
@@ -348,17 +280,6 @@ def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
     parser = Parser.load(model, beam)
     assert parser.batch_tokens == words and Parser.load(model, beam, 300).batch_tokens == 300
     assert preparation.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
-
-
-@pytest.mark.parametrize(("beam", "last"), [(1, 1000), (2, 500)])
-def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
-    parser = Parser.load("en-ewt", beam, threads=2)
-    sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
-    assert sum(sizes) == 4500 and sizes == sorted(sizes, reverse=True)
-    assert sizes[0] == 1000 and sizes[-2] == last
-    parser.batch_tokens = 8000
-    sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
-    assert sizes[0] == 1120 and sizes[-2] == last  # the cores share what one batch could hold
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.amr_walks import FORMS, LEXICON, legal_actions
 from tests.states.test_machine import SPECIAL
 from transition_parser import read
@@ -23,7 +22,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
-from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
+from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, tree_text
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.alternatives import NbestRank
@@ -102,18 +101,6 @@ def test_an_entry_is_what_reading_its_text_gives(data):
         assert getattr(again, name) == getattr(entry, name), name
     plain = parse.annotated()
     assert (plain.graph, plain.comments) == (entry.graph, entry.comments) and "~e." not in plain.penman
-
-
-@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])
-def test_a_deeply_nested_graph_is_written_or_named(depth):
-    edges = tuple(Edge(node, "ARG0", node + 1) for node in range(depth - 1))
-    graph = AmrGraph(("thing",) * depth, frozenset(), edges)
-    parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth)
-    if depth == MAX_DEPTH:
-        assert parse_entry(str(parse.annotated()).strip().split("\n")).graph == graph
-    else:
-        with pytest.raises(InputError, match="sentence deep: the graph would be written more than 400 levels deep"):
-            parse.annotated()
 
 
 @pytest.mark.parametrize("arc", ["RA", "LA"])
@@ -340,29 +327,6 @@ def test_a_printed_tree():
     assert str(without_tags).split() == ["1", "Go", "root", "0"]
 
 
-UP, DOWN = "┘┴│┤┼", "┐┬│┤┼"  # characters with a line that leaves the row
-
-
-def drawn_head(rows: list[str], word: int) -> int:
-    """The word at the other end of the line that an arrow ends."""
-    place = rows[word - 1].index("◄") + 1
-    goes = DOWN if rows[word - 1][place] in "┐┬" else UP
-    row = word - 1
-    while rows[row][place] in goes:
-        row += 1 if goes == DOWN else -1
-    return row + 1
-
-
-@given(st.data())
-def test_lines_of_a_printed_tree_lead_from_each_word_to_its_head(data):
-    tree = random_tree(data.draw, data.draw(st.integers(1, 12)))
-    lines = tree_text(["w"] * len(tree), tree).splitlines()
-    start = lines[0].index("w") + 3
-    rows = [line[start : start + 2 * max(arc_levels(tree).values(), default=0)] for line in lines]
-    heads = [drawn_head(rows, word) if "◄" in rows[word - 1] else 0 for word in range(1, len(tree) + 1)]
-    assert tuple(heads) == tree.heads
-
-
 def test_a_long_sentence_is_printed_without_arcs():
     n = MOST_DRAWN + 1
     tree = DependencyTree((0, *range(1, n)), ("root", *["dep"] * (n - 1)))
@@ -470,16 +434,6 @@ def test_pictures_in_notebooks():
     assert "<script" not in svg and "&lt;script&gt;$\\frac$&lt;" in svg and "<b>" not in svg
 
 
-def test_pictures_in_notebooks_need_no_package():
-    code = """
-import sys
-from tests.parsing.test_parses import contracted
-assert contracted()._repr_html_().count("<svg") == 1
-assert not {"typst", "spacy"} & sys.modules.keys()
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
 # --- documents of spaCy --------------------------------------------------------------------------------
 
 
@@ -515,17 +469,6 @@ def test_words_that_do_not_spell_their_token_stand_apart(vocab):
     tree = DependencyTree((3, 3, 0), ("a", "b", "root"))
     document = Parse(Sentence(rows), tree).to_spacy(vocab)
     assert document.text == "de le! "
-
-
-@given(st.data())
-def test_a_tree_of_any_shape_is_one_sentence(vocab, data):
-    tree = random_tree(data.draw, data.draw(st.integers(1, 9)))
-    parse = Parse(Sentence.from_words(["w"] * len(tree)), tree)
-    document = parse.to_spacy(vocab)
-    assert len(list(document.sents)) == 1
-    again = type(document)(vocab).from_bytes(document.to_bytes())
-    heads = [0 if token.head == token else token.head.i + 1 for token in again]
-    assert heads == [*tree.heads]
 
 
 def test_a_word_below_thousands_of_others_has_them_all_as_ancestors():

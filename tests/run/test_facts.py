@@ -164,11 +164,6 @@ def test_an_imperative_that_is_joined_to_no_clause_is_the_top(words, top):
     assert facts is not None and facts.top == top
 
 
-def test_be_of_there_is_has_a_node():
-    of = sentence("There/PRON/2/expl", "is/VERB/0/root", "hope/NOUN/2/nsubj")
-    assert found(of, predicate(1, "be.02", ARG1=(2, 2)))["nodes"] == {1: "be-02"}
-
-
 def test_imperatives_keep_their_mode_where_arguments_contradict_each_other():
     of = sentence("Go/VERB*/0/root", "take/VERB/1/xcomp")
     facts, left_out = facts_of(of, [predicate(0, "go.02", ARG4=(1, 1)), predicate(1, "take.LV")], {"go.02"})
@@ -262,13 +257,6 @@ def test_frames_are_those_that_amr_uses(tmp_path):
 def test_examples_that_cannot_be_used_are_left_out(example, tmp_path):
     (tmp_path / "f").write_text(frame(**example))
     assert not read_frames(tmp_path / "f")[1]
-
-
-def test_arguments_without_a_place_are_left_out_and_brackets_restored(tmp_path):
-    arguments = [["ARG0", "?", "?"], ["ARG1", "0", "9"], ["ARG2", "2", "4"]]
-    (tmp_path / "f").write_text(frame(text="Boys go -LRB- home -RRB-", args=arguments))
-    (example,) = read_frames(tmp_path / "f")[1]
-    assert example.words[2:] == ("(", "home", ")") and example.predicate.arguments == (Argument("ARG2", (2, 4)),)
 
 
 @pytest.mark.parametrize(

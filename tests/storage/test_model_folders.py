@@ -3,19 +3,16 @@
 import json
 import shutil
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.helpers.model_mutations import mutate, mutate_signed, mutate_state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
-from transition_parser.data.resources import LABELLER, TABLE, Resources
-from transition_parser.modules.semantic_roles import RoleLabeller
+from transition_parser.data.resources import TABLE, Resources
 from transition_parser.storage.checkpoints import export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import WEIGHTS, model_files, read_config, sha256_of_json
 from transition_parser.storage.names import CONFIG, PRETRAINED
@@ -48,18 +45,6 @@ def parses(path: Path) -> list[tuple]:
     return [(parse.actions, parse.mean_log_probability) for parse in parser.parse(SENTENCES)]
 
 
-def what_happens(path: Path, expected: list[tuple]) -> str:
-    """`refused` in one line, the `same` parses, or `others`."""
-    try:
-        found = parses(path)
-    except InputError as error:
-        said = str(error)
-        assert len(said.splitlines()) == 1 and len(said) < 1000, said
-        assert "weights_only" not in said
-        return "refused"
-    return "same" if found == expected else "others"
-
-
 def sign(folder: Path) -> None:
     """Give a folder that was changed the checksums of its files."""
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
@@ -68,79 +53,66 @@ def sign(folder: Path) -> None:
     (folder / CONFIG).write_text(json.dumps({**config, "sha256": sha256_of_json(config)}), encoding="utf-8")
 
 
-def few_or_many(few: range, many: range):
-    return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.slow)], ids=["few", "many"])
+def refused(path: Path) -> bool:
+    """True where loading says in one line what is wrong."""
+    try:
+        load_model(path)
+    except InputError as error:
+        assert len(str(error).splitlines()) == 1 and len(str(error)) < 1000 and "weights_only" not in str(error)
+        return True
+    return False
 
 
-@few_or_many(range(12), range(1000, 1300))
+def less(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-2])
+
+
+def other(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def loop(file: Path) -> None:
+    file.unlink()
+    file.symlink_to(file)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, less, other, folder, loop])
 @pytest.mark.parametrize("name", ["trees", "amr"])
-def test_damaged_folders(exported, name, seeds, tmp_path):
-    """Each seed damages the folder."""
-    expected = parses(exported[name])
-    counts = {"refused": 0, "same": 0}
-    for seed in seeds:
-        folder = shutil.copytree(exported[name], tmp_path / str(seed))
-        change = mutate(folder, Random(seed))
-        happened = what_happens(folder, expected)
-        assert happened in counts, (seed, change)
-        counts[happened] += 1
-        shutil.rmtree(folder)
-    assert counts["refused"] > 0.8 * len(seeds), counts
+def test_damaged_folders(exported, name, damage, tmp_path):
+    """Whichever file it is."""
+    assert not refused(exported[name])
+    for file in exported[name].iterdir():
+        copy = shutil.copytree(exported[name], tmp_path / file.name)
+        damage(copy / file.name)
+        assert refused(copy) or file.name == "README.md", file.name
 
 
-@pytest.fixture(scope="module")
-def labelled(exported, tmp_path_factory) -> Path:
-    """The folder of the model of AMRs, with a semantic role labeller."""
-    folder = shutil.copytree(exported["amr"], tmp_path_factory.mktemp("labelled") / "amr")
-    encoder = load_model(folder)[0].labelled_encoder
-    shapes = RoleLabeller.shapes(3, encoder.norm.weight.numel() + encoder.read_width, 4)
-    generator = torch.Generator().manual_seed(1)
-    weights = {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
-    RoleLabeller(["want-01", "sleep-01", "sit-01"], weights).save(folder / LABELLER)
-    sign(folder)
-    return folder
-
-
-@few_or_many(range(12), range(1000, 1400))
-@pytest.mark.parametrize("name", ["trees", "amr"])
-def test_odd_contents_with_right_checksums(exported, labelled, name, seeds, tmp_path):
-    """Each seed changes a value, a shape, a type or a number, and signs the folder."""
-    of_kind = labelled if name == "amr" else exported[name]
-    expected = parses(of_kind)
-    counts = {"refused": 0, "same": 0, "others": 0}
-    for seed in seeds:
-        folder = shutil.copytree(of_kind, tmp_path / str(seed))
-        change = mutate_signed(folder, sign, Random(seed))
-        try:
-            counts[what_happens(folder, expected)] += 1
-        except Exception as error:
-            raise AssertionError((seed, change)) from error
-        shutil.rmtree(folder)
-    assert counts["refused"] > 0.3 * len(seeds), counts
-
-
-@few_or_many(range(10), range(1000, 1100))
-@pytest.mark.parametrize("name", ["trees", "amr"])
-def test_damaged_checkpoints(trained, name, seeds, tmp_path):
-    """Each seed damages the file's bytes, or a file beside it, or stores other contents."""
-    expected = parses(trained[name])
-    counts = {"refused": 0, "same": 0, "others": 0}
-    for seed in seeds:
-        folder = tmp_path / str(seed)
-        shutil.copytree(trained[name].parent, folder)
-        path, random = folder / trained[name].name, Random(seed)
-        inside = random.random() < 0.6
-        if inside:
-            state = torch.load(path, weights_only=True)
-            change = mutate_state(state, random)
-            torch.save(state, path)
-        else:
-            change = mutate(folder, random)
-        happened = what_happens(path, expected)
-        assert inside or happened != "others", (seed, change)
-        counts[happened] += 1
-        shutil.rmtree(folder)
-    assert counts["refused"] > 0.3 * len(seeds), counts
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state.clear(),
+        lambda state: state.update(model=None),
+        lambda state: state["model"].popitem(),
+        lambda state: state.update(cfg={"model": "x", "task": 1}),
+        lambda state: vars(state["cfg"]["model"]).update(decoder_layers=10**30),
+        lambda state: state.update(task_state={"fingerprint": 3}),
+        lambda state: state.update(args=Path("x")),  # a class that is not read
+    ],
+)
+def test_damaged_checkpoints(trained, change, tmp_path):
+    shutil.copytree(trained["trees"].parent, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / trained["trees"].name
+    state = torch.load(path, weights_only=True)
+    change(state)
+    torch.save(state, path)
+    assert refused(path)
 
 
 # --- what is wrong, by name -----------------------------------------------------------------

@@ -196,15 +196,6 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
         assert all(f"looks like {looks_like}, but is read as text" in one and "Parser.read" in one for one in said)
 
 
-@KINDS
-@pytest.mark.parametrize("text", [*NO_MARKUP, "# Title\n\nGo on.\n", "a\tb\tc\td\te\tf\tg\th\ti\n"])
-def test_text_is_not_taken_for_markup(kind, text, tmp_path):
-    (tmp_path / "x.txt").write_text(text)
-    for options in ({}, {"tokenized": True}, {"tokenized": False}, {"raw": True}):
-        forms = [form for sentence in read(tmp_path / "x.txt", kind, **options) for form in sentence.forms]
-        assert "".join(forms) == "".join(text.split()), options
-
-
 @pytest.mark.parametrize(("kind", "text"), [(Sentence, BANK), (AmrEntry, CONLLU.replace(" ", "\t"))])
 def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
