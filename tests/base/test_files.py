@@ -1,7 +1,6 @@
 """Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
 
 import bz2
-import errno
 import gzip
 import lzma
 import os
@@ -138,34 +137,6 @@ def test_streams_can_be_closed(command, closed, status, said):
     shell = ["sh", "-c", f'"$@" {closed}', "sh", *program(*command)]
     done = subprocess.run(shell, env=ENVIRONMENT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (status, said) and bool(done.stdout) == (closed == "2>&-")
-
-
-@pytest.mark.parametrize("broken", ["_lock", "os.fstat"])
-def test_a_lock_that_fails_leaves_no_open_file(broken, tmp_path, monkeypatch):
-    def fails(*arguments, **options):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    before = len(os.listdir("/dev/fd"))
-    with monkeypatch.context() as patch:
-        patch.setattr(f"transition_parser.base.files.{broken}", fails)
-        with pytest.raises(OSError, match="Input/output error"), locked_file(tmp_path / "a"):
-            pass
-    assert len(os.listdir("/dev/fd")) == before
-
-
-def test_new_files_have_the_rights_of_the_umask_which_nobody_sets(tmp_path, monkeypatch):
-    mask = os.umask(0o027)
-    try:
-        monkeypatch.setattr(os, "umask", None)  # it is of the whole process: other threads would write open files
-        with replacing(tmp_path / "a") as temporary:
-            temporary.unlink()
-            temporary.touch(0o600)
-        with new_files(tmp_path / "b") as temporary:
-            (temporary / "c").touch(0o600)
-    finally:
-        monkeypatch.undo()
-        os.umask(mask)
-    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "b/c")] == [0o640, 0o640]
 
 
 def test_folders_that_did_not_exist_go_again(tmp_path):

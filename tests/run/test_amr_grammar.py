@@ -69,14 +69,6 @@ def test_sentences_without_names_may_be_as_people_type_them(made, tmp_path):
             assert not (is_typed and text != text.lower())
 
 
-def test_excluded_sentences_are_left_out(made, tmp_path):
-    few = tmp_path / "few.amr"
-    run(SCRIPT, "-n", "100", "-o", few, "--exclude", made)
-    assert not {entry.metadata["snt"] for entry in read_bank(few)} & {
-        entry.metadata["snt"] for entry in read_bank(made)
-    }
-
-
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [
@@ -106,26 +98,6 @@ def test_excluded_sentences_are_left_out(made, tmp_path):
 )  # fmt: skip
 def test_slots_are_filled(rules, expected, tmp_path):
     assert sentence(tmp_path, rules) == expected
-
-
-def test_conjunctions_have_different_members_in_their_order(tmp_path):
-    members = [f"m{number}" for number in range(40)]
-    rules = "\n".join(f"{member} => (m / {member})" for member in members)
-    path = tmp_path / "grammar.txt"
-    path.write_text(f"[S]\n<and:m> => <and:m>\nx <or:m> => (x / x :ARG0 <or:m>)\n[m]\n{rules}\n", encoding="utf-8")
-    out = tmp_path / "out.amr"
-    run(SCRIPT, path, "-n", "200", "--typed", "0", "-o", out)
-    sizes = set()
-    for entry in read_bank(out):
-        *rest, last = entry.metadata["snt"].lower().removeprefix("x ").replace(" or ", " and ").split(" and ")
-        said = [*rest[0].removesuffix(" ,").split(" , "), last]
-        assert [label for label in entry.graph.labels if label.startswith("m")] == said
-        assert [edge.role for edge in entry.graph.edges if edge.role != "ARG0"] == [
-            f"op{number}" for number in range(1, len(said) + 1)
-        ]
-        assert len({*said}) == len(said)
-        sizes.add(len(said))
-    assert sizes == {*range(2, 13)}
 
 
 @pytest.mark.parametrize(

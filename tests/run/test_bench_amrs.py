@@ -3,13 +3,12 @@
 from collections import Counter
 
 import pytest
-from amrs import MEMBERS, NAMES, SIZES, imperatives, imperatives_of, is_listed, listings, named_so
+from amrs import MEMBERS, NAMES, SIZES, is_listed, listings, named_so
 from shared import read_rows
 
 from tests.conftest import ROOT
 from transition_parser import AmrParse
 from transition_parser.graphs.bank import AmrEntry, parse_entry
-from transition_parser.graphs.conllu import Row, Sentence
 
 GRAMMAR = (ROOT / "configs" / "amr-grammar.txt").read_text(encoding="utf-8")
 ROWS = read_rows(NAMES)
@@ -91,16 +90,3 @@ def test_the_type_and_the_title_of_a_name(graph, expected):
 
 
 # --- imperatives ---
-
-
-def test_which_words_are_imperatives():
-    some = [("VERB", "Mood=Imp|VerbForm=Fin"), ("PRON", "_"), ("AUX", "Mood=Imp"), ("VERB", "Mood=Ind")]
-    rows = (Row(str(number), "word", upos=upos, feats=feats) for number, (upos, feats) in enumerate(some, 1))
-    assert imperatives(Sentence(tuple(rows))) == {0}
-
-
-def test_which_nodes_are_imperatives():
-    entry = parse_entry(["(a / and~1 :op1 (g / go-02~0 :mode imperative~0) :op2 (s / sleep-01~2))"])
-    alignments = tuple(map(tuple, entry.alignments))
-    parse = AmrParse(AmrEntry.from_words(["Go", "and", "sleep"]), entry.graph, alignments)
-    assert imperatives_of(parse) == {0}

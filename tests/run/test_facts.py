@@ -130,6 +130,14 @@ LIGHT = predicate(2, "make.LV", ARGM_PRR=(4, 4))
         # a noun that is a predicate may have a node above it
         ("The/DET/2/det owners/NOUN/3/nsubj left/VERB/0/root",
          [predicate(1, "own.01"), predicate(2, "leave.01", ARG0=(0, 1))], {"edges": {(2, "ARG0"): (1, 1)}}),
+        # relative pronouns, expletives and function words are no arguments
+        ("Men/NOUN/0/root who/PRON/3/nsubj left/VERB/1/acl:relcl it/PRON/3/expl out/ADP/3/compound:prt",
+         [predicate(2, "leave.01", ARG0=(1, 1), ARG1=(3, 3), ARG2=(4, 4), ARG3=(0, 0))],
+         {"edges": {(2, "ARG3"): (0, 0)}}),
+        # the pronouns of one person are one node
+        ("I/PRON/2/nsubj think/VERB/0/root I/PRON/4/nsubj know/VERB/2/ccomp her/PRON/4/obj",
+         [predicate(1, "think.01", ARG0=(0, 0)), predicate(3, "know.01", ARG0=(2, 2), ARG1=(4, 4))],
+         {"edges": {(1, "ARG0"): (0, 0), (3, "ARG0"): (0, 0), (3, "ARG1"): (4, 4)}}),
         # a person may be both arguments
         ("We/PRON/2/nsubj hurt/VERB/0/root ourselves/PRON/2/obj",
          [predicate(1, "hurt.01", ARG0=(0, 0), ARG1=(2, 2))], {"edges": {(1, "ARG0"): (0, 0), (1, "ARG1"): (0, 0)}}),
@@ -138,17 +146,6 @@ LIGHT = predicate(2, "make.LV", ARGM_PRR=(4, 4))
 def test_which_words_have_the_nodes_of_predicates_and_arguments(words, predicates, expected):
     facts = found(sentence(*words.split()), *predicates)
     assert {name: facts[name] for name in expected} == expected
-
-
-def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
-    of = sentence(
-        "Men/NOUN/0/root", "who/PRON/3/nsubj", "left/VERB/1/acl:relcl", "it/PRON/3/expl", "out/ADP/3/compound:prt"
-    )  # fmt: skip
-    facts, left_out = facts_of(
-        of, [predicate(2, "leave.01", ARG0=(1, 1), ARG1=(3, 3), ARG2=(4, 4), ARG3=(0, 0))], {"leave.01"}
-    )
-    assert facts is not None and [edge.role for edge in facts.edges] == ["ARG3"]
-    assert left_out["argument without a node of its own"] == 3
 
 
 @pytest.mark.parametrize(
@@ -169,14 +166,6 @@ def test_imperatives_keep_their_mode_where_arguments_contradict_each_other():
     facts, left_out = facts_of(of, [predicate(0, "go.02", ARG4=(1, 1)), predicate(1, "take.LV")], {"go.02"})
     assert facts is not None and [edge.role for edge in facts.edges] == ["mode", "ARG0"]
     assert left_out["sentence whose edges contradict each other"] == 1
-
-
-def test_pronouns_of_one_person_are_one_node():
-    of = sentence("I/PRON/2/nsubj", "think/VERB/0/root", "I/PRON/4/nsubj", "know/VERB/2/ccomp", "her/PRON/4/obj")
-    some = [predicate(1, "think.01", ARG0=(0, 0), ARG1=(2, 4)), predicate(3, "know.01", ARG0=(2, 2), ARG1=(4, 4))]
-    facts, _ = facts_of(of, some, {"think.01", "know.01"})
-    assert facts is not None
-    assert facts.edges[2:] == (GivenEdge("p3", "ARG0", (0, 0)), GivenEdge("p3", "ARG1", (4, 4)))
 
 
 def test_a_later_pronoun_of_the_third_person_may_be_of_another():

@@ -3,10 +3,6 @@
 import json
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 import tomllib
 from unittest import mock
 
@@ -19,9 +15,7 @@ import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import make_encoder
-from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
 from transition_parser.training.flags import arguments_of, check_flags, read_flags
 
@@ -54,24 +48,6 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
     assert table.system in formalism.systems and {row.get("system", table.system) for row in table.rows} <= {
         *formalism.systems
     }
-
-
-def test_flags_of_a_table_stand_between_those_of_the_config_and_of_the_row(tmp_path):
-    """Flags of the config keep their places; a row may have another value than its table."""
-    table = paper.Table("of", "1", "ewt-spa-dp-small", "arc-hybrid-swap", 1, "", (), flags="--read-tags --tag-loss 0.1")
-    config = tmp_path / "row.flags"
-
-    def flags(row: dict) -> list[str]:
-        config.write_text(paper.flags_of(table, row))
-        return arguments_of(read_flags(config))
-
-    whole = arguments_of(read_flags("ewt-spa-dp-small"))
-    assert flags({}) == [*whole, "--read-tags", "--tag-loss", "0.1"]
-    found = flags({"flags": "--spa none --tag-loss 0.2"})
-    assert found == [*whole, "--read-tags", "--tag-loss", "0.2", "--spa", "none"]
-    arch = [{"spa_dp_small": "spa_dp"}.get(word, word) for word in whole]
-    assert arch != whole and flags({"flags": "--arch spa_dp"}) == [*arch, "--read-tags", "--tag-loss", "0.1"]
-    assert paper.read_table("comparisons", "tags", TREES).flags == "--read-tags --tag-loss 0.1"
 
 
 def test_unknown_tables_and_kinds_are_errors():
@@ -143,43 +119,6 @@ def of_two(results, tmp_path, monkeypatch):
     return arguments
 
 
-@pytest.mark.slow
-def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_path, monkeypatch, capfd):
-    """What is missing is trained, once; what was run by itself stays as it was."""
-    if not [*results.parent.glob("*/model/model.safetensors")]:
-        pytest.skip("needs a trained model")
-    (alone,) = paper_table.read([results])
-    load, loaded = Parser.load, []
-
-    def recorded(model, beam, **options):
-        loaded.append((model, beam, options["others"]))
-        return load(model, beam, **options)
-
-    monkeypatch.setattr(Parser, "load", recorded)
-    assert paper.run_all(of_two(corpus, "twice")) == 0
-    assert [line.split(":")[0] for line in capfd.readouterr().err.splitlines()] == [
-        "stack-transformer.1.c.2",
-        "stack-transformer.1.twice.1",
-    ]
-    out = tmp_path / "out"
-    first, second, ensemble = paper_table.read([out / results.name])
-    assert first == alone and "ensemble" not in second["settings"]
-    assert ensemble["settings"] == {**alone["settings"], "row": "twice", "ensemble": 2}
-    models = [next(out.glob(f"stack-transformer.1.c.{seed}.*/model")) for seed in (1, 2)]
-    assert loaded == [(models[0], beam, models[1:]) for _ in ("dev", "test") for beam in paper.BEAMS]
-    for beam in paper.BEAMS:
-        parsed = tmp_path / "parsed.conllu"
-        figures = load(models[0], beam, others=models[1:]).evaluate(corpus / "test.conllu", parsed)
-        assert figures == ensemble["scores"]["test"][f"beam {beam}"]
-        assert parsed.read_bytes() == next(out.glob(f"*.twice.*/test.beam-{beam}.conllu")).read_bytes()
-    assert ensemble["without punctuation"].keys() == {"dev", "test"}
-    # nothing is repeated, and no member is needed any more
-    before = (out / results.name).read_bytes()
-    shutil.rmtree(models[1].parent)
-    assert paper.run_all(of_two(corpus, "twice", "c")) == 0
-    assert (out / results.name).read_bytes() == before and not capfd.readouterr().err
-
-
 def test_an_ensemble_without_its_members_fails(corpus, of_two, monkeypatch, capsys):
     """Also where its models cannot parse together."""
 
@@ -197,19 +136,6 @@ def test_an_ensemble_without_its_members_fails(corpus, of_two, monkeypatch, caps
     monkeypatch.setattr(paper.Run, "parse_together", refuse)
     assert paper.run_all(of_two(corpus, "twice")) == 1
     assert "error: stack-transformer.1.twice.1: model 2 of the ensemble has" in capsys.readouterr().err
-
-
-def test_what_another_process_has_added_is_kept(results, tmp_path):
-    path = tmp_path / "results.json"
-    (found,) = paper_table.read([results])
-    ours = paper.Results(path)
-    path.write_text(json.dumps({"runs": [found]}))
-    config = tmp_path / "d.flags"
-    config.write_text("--arch stack_transformer_small\n")
-    files = dict.fromkeys(paper.SPLITS, SAMPLE)
-    table = paper.read_table("stack-transformer", "1", TREES)
-    ours.add(paper.Run(config, table, {"name": "d"}, 1, 1, files), {"scores": {}})
-    assert [one["settings"]["row"] for one in paper_table.read([path])] == ["c", "d"]
 
 
 def test_the_table_has_all_rows_of_the_paper(results, tmp_path):
@@ -233,20 +159,6 @@ def test_numbers_that_all_rows_share_are_no_column():
     assert shared == {"seeds": "2", "epochs": "5"} and head == ["row", "", "paper: LAS", "test"]
     shared, (head, first, *_) = paper_table.without_columns(table("5", "40", "5"), names_only=True)
     assert shared == {"seeds": "2"} and head == ["row", "epochs", "test"] and first == ["a", "5", "80.0"]
-
-
-def test_a_row_may_be_searched_greedily_alone(results):
-    """The table says so in its columns with a beam, in whatever order the runs stand."""
-    (searched,) = paper_table.read([results])
-    greedy = json.loads(json.dumps(searched))
-    greedy["settings"] |= {"row": "d", "beams": [1]}
-    for scores in (*greedy["scores"].values(), *greedy["without punctuation"].values()):
-        del scores["beam 10"]
-    for runs in ([greedy, searched], [searched, greedy]):
-        head, *body = paper_table.rows(runs)
-        assert head[-4:] == ["dev, greedy", "dev, beam 10", "test, greedy", "test, beam 10"]
-        shown = {row[0]: row[-4:] for row in body}
-        assert shown["d"] == [shown["c"][0], "–", shown["c"][2], "–"] and "–" not in shown["c"]
 
 
 def test_scores_without_punctuation_are_a_table_too(results, tmp_path):
@@ -302,19 +214,3 @@ def test_a_run_that_fails_is_named(tmp_path):
         "paper.py: error: stack-transformer.1.d.1: ",
     ]
     assert "dev.conllu:1" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_run_that_is_ended_leaves_no_training_behind(corpus, tmp_path):
-    command = [sys.executable, ROOT / "run" / "paper.py", "stack-transformer", corpus, tmp_path, "--rows", "c", "d"]
-    with subprocess.Popen([*command, "--epochs", "500"], stderr=subprocess.PIPE, text=True) as program:
-        while not [*tmp_path.glob("*/train.log")]:
-            assert program.poll() is None
-            time.sleep(0.1)
-        program.terminate()
-        errors = program.stderr.read().splitlines()
-    assert program.returncode == 128 + signal.SIGTERM
-    assert errors[-1] == "paper.py: interrupted: run it again to go on"
-    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())  # that of c
-    with alone_in(folder):  # no training is in it
-        assert (folder / "train.log").exists() and not (folder / "model").exists()

@@ -90,14 +90,6 @@ def test_rows_are_compared_by_the_largest_beam_that_both_have():
     assert claim().ours([searched, greedy]) == "not run with the same beam"
 
 
-def test_a_claim_names_its_score():
-    runs = [trained("a", 1, 80.0), trained("b", 1, 70.0)]
-    runs[1]["scores"]["test"]["beam 10"]["uas"] = 74.0
-    runs[1]["without punctuation"]["test"]["beam 10"]["las"] = 77.5
-    assert claim(trees="uas").ours(runs) == "+11.0 ✓"
-    assert claim(punct="skip").ours(runs) == "+3.5 ✓"
-
-
 def test_the_command_prints_a_row_for_each_claim(tmp_path):
     path = tmp_path / "use.json"
     path.write_text(json.dumps({"runs": [trained("arc-hybrid", 1, 80.0), trained("arc-eager", 1, 70.0)]}))

@@ -82,11 +82,6 @@ def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(evaluate
     assert evaluated.count('"las"') == 4 and '"upos"' not in evaluated
 
 
-@pytest.mark.slow
-def test_an_ensemble_of_a_model_and_itself_is_evaluated_as_the_model(evaluated, checkpoint):
-    assert run(EVALUATE, checkpoint, SAMPLE, "--ensemble", checkpoint).stdout == evaluated
-
-
 def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoint):
     """As gold says what it is: parses of text without tags have none."""
     without = run(EVALUATE, "--punct=skip", checkpoint, SAMPLE).stdout
@@ -147,24 +142,6 @@ def test_silver_data_are_the_sentences_of_a_treebank_each_once(silver_bank):
     assert len(texts) == len({*texts}) > 30 and {*texts} <= kept  # those with odd graphs are left out
     assert all(sentences[entry.id] == entry.text and entry.graph is not None for entry in entries)
     assert ":wiki" not in silver_bank.read_text()
-
-
-def test_silver_data_with_unwanted_concepts_are_left_out(silver_bank, tmp_path):
-    def having(path: Path) -> list[bool]:
-        return ["person" in entry.amr.labels for entry in read_bank(path)]
-
-    silver(SAMPLE, "-o", tmp_path / "rest.amr", "--model", "en-amr", "--beam", "1", "--without", "person", "no-such")
-    assert any(having(silver_bank)) and not any(having(tmp_path / "rest.amr"))
-    assert len(having(tmp_path / "rest.amr")) == having(silver_bank).count(False)
-
-
-def test_silver_data_of_words_with_white_space_of_all_kinds(tmp_path):
-    treebank, bank = tmp_path / "t.conllu", tmp_path / "silver.amr"
-    rows = [f"{i}\t{form}" + "\t_" * 8 for i, form in enumerate(["10\u00a0000", "people", "sang"], 1)]
-    treebank.write_text("# sent_id = a ::snt b\n" + "\n".join(rows) + "\n\n", encoding="utf-8")
-    silver(treebank, "-o", bank, "--model", "en-amr")
-    (entry,) = read_bank(bank)
-    assert entry.text == "10000 people sang" and entry.id == "t.a::sntb"
 
 
 def silver_trees(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess:
@@ -257,14 +234,6 @@ def test_silver_data_keep_the_facts_of_propbank(tmp_path):
     roles = {edge.role for edge in first.amr.edges if edge.source == predicate}
     assert {"ARG0", "ARG1"} <= roles and "sound-07" in second.amr.labels
     assert 0 < float(first.metadata["agreement"]) <= 1
-
-
-def test_excluded_sentences_are_no_silver_data(tmp_path):
-    treebank, _, _ = annotated_treebank(tmp_path)
-    (tmp_path / "test.amr").write_text("# ::id 1 ::snt boys fathom sounds!\n(f / fathom-01)\n\n")
-    exclude = ("--exclude", SAMPLE, tmp_path / "test.amr")
-    done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", *exclude, status=2)
-    assert "no sentence of 3 to 60 words" in done.stderr and not (tmp_path / "silver.amr").exists()
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,8 @@ import pytest
 from tests.conftest import ROOT, SAMPLE_AMR, run
 from tests.run.test_scripts import annotated_treebank
 from transition_parser import Parser
-from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
 from transition_parser.graphs.bank import read_bank
-from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.storage.exports import read_config, write_config
 
 SCRIPT = ROOT / "run" / "recipes" / "semantic_roles.py"
@@ -49,14 +47,6 @@ def test_the_same_command_gives_the_same_bytes(trained):
     assert first.read_bytes() == second.read_bytes() != (MODEL / LABELLER).read_bytes()
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):
-    parser = Parser.load("en-amr", beam=beam, precision="fp32")
-    assert parser.model.labeller is not None
-    together = written(parser, SENTENCES)
-    assert together == written(parser, SENTENCES[::-1])[::-1] == [written(parser, [one])[0] for one in SENTENCES]
-
-
 @pytest.mark.parametrize("odds", [20, -20])
 def test_forms_around_a_word_make_it_an_imperative(odds):
     parser, words = Parser.load("en-amr", precision="fp32"), ["go", "home", "."]
@@ -64,12 +54,6 @@ def test_forms_around_a_word_make_it_an_imperative(odds):
     assert labeller is not None
     labeller.weights["forms"][labeller.contexts(words, [0])] = odds
     assert (":mode imperative" in written(parser, [words])[0]) == (odds > 0)
-
-
-def test_facts_stay(trained):
-    parser = Parser.load("en-amr", precision="fp32")
-    (parse,) = parser.parse(SENTENCES[3:], given=[Given(nodes=(GivenNode((1, 1), "leave-15"),))])
-    assert "leave-15" in parse.graph.labels
 
 
 @pytest.mark.parametrize("labelled", [(MODEL, MODEL), (MODEL, None), (None, MODEL)])
@@ -83,13 +67,6 @@ def test_an_ensemble_uses_its_first_labeller(labelled, tmp_path):
         for path, others in ((first, [second]), (MODEL, []), (bare, []))
     ]
     assert found[0] == found[1] != found[2]
-
-
-def test_a_damaged_labeller_is_refused(trained, tmp_path):
-    shutil.copytree(trained / "one", tmp_path / "model")
-    (tmp_path / "model" / LABELLER).write_bytes(b"\0" * 64)
-    with pytest.raises(InputError, match="SHA-256"):
-        Parser.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(

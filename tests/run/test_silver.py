@@ -7,7 +7,7 @@ import silver
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from propbank import Annotation, Argument, Example, Predicate
+from propbank import Annotation, Argument, Predicate
 from shared import Excluded, read_texts
 from silver import Source, Sources, best_of, make_bank
 
@@ -15,10 +15,8 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
-from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.given import Given, GivenNode
-from transition_parser.parsing.parses import AmrParse, Parse
+from transition_parser.parsing.parses import AmrParse
 
 
 class Interruption(BaseException):
@@ -73,13 +71,6 @@ def test_the_parse_that_most_parses_agree_with_is_kept(tmp_path):
     assert bank.read_text().startswith("# ::id a\n# ::agreement 0.")
     assert [entry.text for entry in read_bank(bank)] == ["a", "b", "c"]
     assert [path.name for path in tmp_path.iterdir()] == ["a.amr"]
-
-
-def test_facts_reach_the_parsers(tmp_path):
-    (one,) = sources("a")
-    facts = Given(nodes=(GivenNode((0, 0), "go-02"),))
-    make_bank(str(tmp_path / "a.amr"), [one._replace(facts=facts)], [FakeParser()])
-    assert concepts(tmp_path / "a.amr") == ["go-02"]
 
 
 def test_graphs_that_agree_too_little_or_have_an_unwanted_concept_are_left_out(tmp_path):
@@ -157,14 +148,6 @@ def parse_of(graph: AmrGraph) -> AmrParse:
     return AmrParse(ENTRY, graph, ((1,), (0,)), node_scores=(1.0, 1.0), edge_scores=(1.0,))
 
 
-def test_the_majority_is_chosen_and_of_equal_ones_the_first():
-    see, girl = parse_of(SEE), parse_of(GRAPHS[1])
-    assert best_of([see])[1] == 1.0
-    assert best_of([girl, see, see])[0].graph == SEE
-    assert best_of([girl, see])[0].graph == GRAPHS[1]
-    assert best_of([see, see]) == (see, 1.0)
-
-
 @given(st.lists(st.sampled_from(GRAPHS), min_size=2, max_size=6))
 def test_agreement_is_the_mean_smatch_with_all_others(graphs):
     means = []
@@ -204,17 +187,6 @@ def test_sentences_come_once_with_their_facts(tmp_path):
     assert found.counts == {"node": 1, "edge": 1, "sentence with facts": 1}
 
 
-class TreeParser:
-    """Makes the second word the head of all others."""
-
-    def parse_stream(self, sentences):
-        for one in sentences:
-            n = len(one.forms)
-            tree = DependencyTree(tuple(0 if i == 1 else 2 for i in range(n)), ("dep", "root", *["dep"] * (n - 2)))
-            tagged = one.with_tags(["VERB" if i == 1 else "NOUN" for i in range(n)])
-            yield Parse(tagged, tree, (1.0,) * n)
-
-
 def test_an_english_text_is_divided_into_sentences_and_words(tmp_path):
     (tmp_path / "a.txt").write_text("He can't stay. Go\nhome now!\n\nYes.\n")
     found = Sources()
@@ -225,15 +197,6 @@ def test_an_english_text_is_divided_into_sentences_and_words(tmp_path):
     (tmp_path / "a.txt").write_bytes("Go home now.\nTr\u00e8s bien.\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"a\.txt:2: byte 3 of the line is not UTF-8"):
         found.add_text(tmp_path / "a.txt")
-
-
-def test_examples_of_frames_are_parsed_to_find_heads(tmp_path):
-    found = Sources(inventory={"go.02"})
-    found.add_treebank(treebank(tmp_path / "t.conllu", "Girls go home"), {})
-    some = [Example(f"go.02.{i}", (who, "go", "home"), GO) for i, who in enumerate(["Boys", "Girls"], 1)]
-    found.add_examples(some, TreeParser())
-    assert [one.entry.id for one in found.found] == ["t.s1", "frames.go.02.1"]
-    assert found.found[1].facts is not None and found.found[1].facts.edges[0].target == (0, 0)
 
 
 # --- texts that stay out ---

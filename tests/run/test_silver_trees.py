@@ -78,13 +78,6 @@ def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that
     assert parse.tree == FLAT and parse.upos == ["VERB"] * 3
 
 
-def test_an_alternative_keeps_the_id_of_its_sentence():
-    ((parse, agreement),) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [with_id(("a", "b", "c"), "one")])
-    assert parse.tree == FLAT and parse.place.rank == 2
-    (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
-    assert read.comments == ("# sent_id = one", "# agreement = 0.5000")
-
-
 def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):
     treebank, bank = tmp_path / "t.conllu", tmp_path / "b.amr"
     words = ("10 000", "dogs", "bark", ".")
@@ -93,10 +86,3 @@ def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):
     found = [*filter(NewTexts(3, 9).let_pass, [*sentences_of(treebank), *sentences_of(bank)])]
     assert [one.id for one in found] == ["t.x1", "b.q.1"]
     assert [one.forms for one in found] == [["10000", "dogs", "bark", "."], ["He", "did", "n't", "bark", "."]]
-
-
-def test_each_text_is_parsed_once_and_excluded_texts_never():
-    sentences = [with_id(words.split(), words) for words in ("a b", "a c", "a b", "a d")]
-    texts = NewTexts(1, 9, {"a d"})
-    assert [one.id for one in filter(texts.let_pass, sentences)] == ["a b", "a c"]
-    assert texts.left_out == {"sentence that came before": 1, "sentence of an excluded text": 1}
