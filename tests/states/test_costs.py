@@ -1,4 +1,5 @@
-"""The batched costs equal the pure-Python costs, in whatever configurations."""
+"""The costs of actions against a search through all that can follow; the same with kernels and without; what they lead
+to, step by step."""
 
 import random
 
@@ -7,11 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE
-from tests.helpers.costs import costs
+from tests.conftest import SAMPLE, without_kernels
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from tests.helpers.strategies import trees
-from tests.states.brute_force import gold_heads
+from tests.states.brute_force import Graph, all_trees, gold_heads, legal_steps
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
@@ -19,10 +19,58 @@ from transition_parser.oracles import oracle
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import DeviceTable
-from transition_parser.states.table import ActionClass, ActionTable
-from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
+from transition_parser.transitions import TREE_SYSTEMS, make_system
+from transition_parser.transitions.tree_system import GoldTree
 
-LEFT_ARCS = (ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ROOT, ActionClass.LEFT_ARC_ANY)
+PROJECTIVE_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if system.projective_only]
+
+
+# --- one configuration of the pure-Python machine -------------------------------------------
+
+
+def check(name: str, graph: Graph, tree: DependencyTree) -> int:
+    """Check the costs of all kinds of actions in all configurations. Return the number of configurations."""
+    system, gold, count = make_system(name), GoldTree(tree), 0
+    for state, expected in graph.costs(gold_heads(tree)):
+        before = system.missing_arcs(state, gold)
+        found = {action.kind: system.missing_arcs(after, gold) - before for action, after in legal_steps(system, state)}
+        assert found == expected, (state, tree)
+        count += 1
+    return count
+
+
+def check_all(name: str, n: int) -> int:
+    """Check all configurations of n words and all trees. Return the number of pairs."""
+    system = make_system(name)
+    graph = Graph(system, system.initial(["w"] * n))
+    return sum(check(name, graph, tree) for tree in all_trees(n, projective=True))
+
+
+@pytest.mark.parametrize(("name", "pairs"), [("arc-hybrid", 8866), ("arc-standard", 9009), ("arc-eager", 13442)])
+def test_all_configurations_of_up_to_five_words(name, pairs):
+    for n in range(1, 5):
+        check_all(name, n)
+    assert check_all(name, 5) == pairs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROJECTIVE_SYSTEMS)
+def test_all_configurations_of_six_words(name):
+    check_all(name, 6)
+
+
+@pytest.mark.parametrize("name", PROJECTIVE_SYSTEMS)
+@given(tree=trees(max_words=9, projective=True), rng=st.randoms(use_true_random=False))
+def test_configurations_of_more_words(name, tree, rng):
+    """Of long sentences the stacks have more gold arcs that exclude one another."""
+    system = make_system(name)
+    start = system.initial(["w"] * len(tree))
+    for _ in range(rng.randrange(len(tree), 2 * len(tree))):
+        start = rng.choice([after for _, after in legal_steps(system, start)])
+    check(name, Graph(system, start), tree)
+
+
+# --- batches --------------------------------------------------------------------------------
 
 
 def padded(golds: list[DependencyTree], padding: int = 0) -> torch.Tensor:
@@ -30,69 +78,47 @@ def padded(golds: list[DependencyTree], padding: int = 0) -> torch.Tensor:
     return torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=padding)
 
 
-def expected(system, state: State, gold: DependencyTree, legal: list[bool]) -> list[int]:
-    """A row of the costs."""
-    row = [ILLEGAL] * len(ActionClass)
-    for kind, cost in costs(system, state, gold).items():
-        for column in LEFT_ARCS if kind is Kind.LEFT_ARC else (ActionClass[kind.name],):
-            row[column] = cost
-    if system.is_final(state):
-        row[ActionClass.END] = 0
-    return [cost if may else ILLEGAL for cost, may in zip(row, legal, strict=True)]
+def walk(name: str, golds: list[DependencyTree], seed: int, explored: float = 0.0) -> DependencyMachine:
+    """Return the machine after random walks, which take the actions that cost least, and others as often as `explored`.
+
+    In each state some action may be explored, and the costs are the same with kernels and without.
+    """
+    rng = torch.Generator().manual_seed(seed)
+    table = make_table(name, ("a",))
+    machine = make_machine(table, [["ab"[i % 2] for i in range(len(gold))] for gold in golds])
+    found = [Costs(machine, padded(golds))]
+    with without_kernels():
+        found.append(Costs(machine, padded(golds)))
+    column = torch.from_numpy(table.column)
+    while not machine.is_final().all():
+        now, other = (costs.now() for costs in found)
+        assert torch.equal(now, other) and torch.equal(now < ILLEGAL, machine.legal_columns())
+        explores = torch.rand(len(golds), 1, generator=rng) < explored
+        may = torch.where(explores, now <= machine.root[:, None], now == now.amin(1, keepdim=True))
+        may = machine.legal() & may[:, column]
+        assert may.any(1).all()
+        machine.apply(may.float().multinomial(1, generator=rng)[:, 0])
+    return machine
 
 
-class Walk:
-    """The same steps by the batched machine and the pure one, whose costs are compared at each step."""
-
-    def __init__(self, table: ActionTable, sentences: list[list[str]], golds: list[DependencyTree]) -> None:
-        self.table, self.golds = table, golds
-        self.machine = make_machine(table, sentences, needs=())
-        self.costs = Costs(self.machine, padded(golds))
-        self.states = [table.system.initial(words) for words in sentences]
-        self.tokens = {str(token): number for number, token in enumerate(table.tokens)}
-
-    def compare(self) -> torch.Tensor:
-        found, legal = self.costs.now(), self.machine.legal_columns().tolist()
-        for row, (state, gold) in enumerate(zip(self.states, self.golds, strict=True)):
-            assert found[row].tolist() == expected(self.table.system, state, gold, legal[row]), (state, gold)
-        return found
-
-    def step(self, actions: list[Action | None]) -> None:
-        """None: of rows that are at their end."""
-        self.machine.apply(torch.tensor([self.table.end if a is None else self.tokens[str(a)] for a in actions]))
-        moves = zip(self.states, actions, strict=True)
-        self.states = [state if a is None else self.table.system.apply(state, a) for state, a in moves]
-
-    def legal(self, row: int) -> list[Action]:
-        known = (action for action in self.table.actions if action is not None)
-        return [action for action in known if self.table.system.why_illegal(self.states[row], action) is None]
+def heads_of(machine: DependencyMachine) -> list[list[int]]:
+    return [row[:n].tolist() for row, n in zip(machine.heads, machine.root.tolist(), strict=True)]
 
 
-def random_walk(walk: Walk, rng: random.Random, explored: float) -> None:
-    """Takes the actions that cost least, and others with this probability."""
-    while True:
-        found = walk.compare()
-        actions: list[Action | None] = []
-        for row, state in enumerate(walk.states):
-            legal = [] if walk.table.system.is_final(state) else walk.legal(row)
-            if legal and rng.random() >= explored:
-                least = found[row].min()
-                legal = [a for a in legal if found[row, walk.table.column[walk.tokens[str(a)]]] == least]
-            actions.append(rng.choice(legal) if legal else None)
-        if not any(actions):
-            return
-        walk.step(actions)
-
-
-@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 @given(data=st.data(), seed=st.integers(0, 2**32), explored=st.sampled_from([0, 0.2, 1]))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_random_walks(name, data, seed, explored):
-    table, rng = make_table(name, ("a",)), random.Random(seed)
-    sizes = data.draw(st.lists(st.integers(1, 14), min_size=1, max_size=4))
-    golds = [data.draw(trees(max_words=size, projective=table.system.projective_only)) for size in sizes]
-    random_walk(Walk(table, [[rng.choice("ab") for _ in gold.heads] for gold in golds], golds), rng, explored)
+    projective = TREE_SYSTEMS[name].projective_only
+    golds = data.draw(st.lists(trees(max_words=14, projective=projective), min_size=1, max_size=6))
+    machine = walk(name, golds, seed, explored)
+    assert explored or heads_of(machine) == [gold_heads(gold) for gold in golds]
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_actions_that_cost_nothing_build_all_trees_of_up_to_four_words(name):
+    golds = [tree for n in range(1, 5) for tree in all_trees(n, TREE_SYSTEMS[name].projective_only)] * 12
+    assert heads_of(walk(name, golds, 1)) == [gold_heads(gold) for gold in golds]
 
 
 def sentences_of(path, name: str) -> list:
@@ -100,36 +126,32 @@ def sentences_of(path, name: str) -> list:
     return [s for s in read_conllu(path) if not projective_only or s.tree().is_projective()]
 
 
-def walk_of(name: str, sentences: list) -> Walk:
-    """Only heads matter."""
-    golds = [sentence.tree() for sentence in sentences]
-    plain = [DependencyTree(g.heads, tuple("obj" if head else "root" for head in g.heads)) for g in golds]
-    return Walk(make_table(name), [sentence.forms for sentence in sentences], plain)
-
-
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_static_derivations_of_the_sample_cost_nothing(name):
-    sentences = sentences_of(SAMPLE, name)[:40]
-    walk = walk_of(name, sentences)
-    system = walk.table.system
-    derivations = [list(oracle(system, s.forms, gold)) for s, gold in zip(sentences, walk.golds, strict=True)]
-    for step in range(max(map(len, derivations)) + 1):
-        actions = [actions[step] if step < len(actions) else None for actions in derivations]
-        found = walk.costs.now()
-        for row, action in enumerate(actions):
-            token = walk.table.end if action is None else walk.tokens[str(action)]
-            assert found[row, walk.table.column[token]] == 0
-        walk.step(actions)
+    golds = [sentence.tree() for sentence in sentences_of(SAMPLE, name)[:40]]
+    golds = [DependencyTree(g.heads, tuple("obj" if head else "root" for head in g.heads)) for g in golds]
+    table = make_table(name)
+    sentences = [["w"] * len(gold) for gold in golds]
+    tokens = [
+        torch.tensor([table.tokens.index(str(action)) for action in oracle(table.system, words, gold)] + [table.end])
+        for words, gold in zip(sentences, golds, strict=True)
+    ]
+    derivations = torch.nn.utils.rnn.pad_sequence(tokens, True, table.end)
+    machine = make_machine(table, sentences)
+    costs = Costs(machine, padded(golds))
+    for step in derivations.unbind(1):
+        assert not costs.now()[:, torch.from_numpy(table.column)].gather(1, step[:, None]).any()
+        machine.apply(step)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("treebank", ["UD_English-EWT", "UD_Basque-BDT-v1.4", "UD_Hungarian-Szeged"])
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_walks_through_a_treebank(name, treebank, corpora):
-    sentences = sentences_of(corpora / "ud" / treebank / "dev.conllu", name)[::2]
+    golds = [s.tree() for s in sentences_of(corpora / "ud" / treebank / "dev.conllu", name)[::2]]
     rng = random.Random(1)
-    for start in range(0, len(sentences), 64):
-        random_walk(walk_of(name, sentences[start : start + 64]), rng, rng.choice([0, 0.1, 0.5]))
+    for start in range(0, len(golds), 64):
+        walk(name, golds[start : start + 64], start, rng.choice([0, 0.1, 0.5]))
 
 
 # --- how they are computed ------------------------------------------------------------------

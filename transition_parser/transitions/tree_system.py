@@ -240,7 +240,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         """Return the number of gold arcs that are missing in the best tree that `c` can still lead to.
 
         Gold arcs whose dependents already have wrong heads do not count. With SWAP the words of `c` stand in projective
-        order. Proof: `tests/states/test_plain_costs.py` compares with a search through all continuations.
+        order. Proof: `tests/states/test_costs.py` compares with a search through all continuations.
         """
 
     def missing_arcs(self, state: State, gold: GoldTree) -> int:
