@@ -9,8 +9,7 @@ it needs a value, or a size that depends on values. `waits` counts these.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cache, partial
 from typing import Any, NamedTuple
 from unittest import mock
@@ -32,7 +31,7 @@ _TAKE_NUMBERS = (aten.masked_fill, aten.masked_fill_, aten.fill, aten.fill_, *_I
 _PARTS = torch._C.DispatchKey.CompositeImplicitAutograd
 _MAKE_FROM_PYTHON = (torch.tensor, torch.as_tensor, torch.scalar_tensor)
 _INDEXING = (Tensor.__getitem__, Tensor.__setitem__)
-_SPECIAL = frozenset((Tensor.backward, Tensor.new_tensor, Tensor.tolist, *_MAKE_FROM_PYTHON, *_INDEXING))
+_SPECIAL = frozenset((Tensor.new_tensor, Tensor.tolist, *_MAKE_FROM_PYTHON, *_INDEXING))
 
 
 class OnDevice(Tensor):
@@ -81,53 +80,38 @@ class OnDevice(Tensor):
         return f"OnDevice({self.inner!r})"
 
 
-class Waits:
-    """What made the host wait for the device: `item` for `.item()`, `int()`, `bool()` and the like, `tolist`, `cpu`
-    for copies to the host, `upload` for copies from it (torch waits for them, too), and the names of operators whose
-    result has a size that depends on values. kinds: how often each.
+class SimulatedDevice:
+    """`with SimulatedDevice() as device:` makes the device there.
+
+    waits: how often the host waited for the device from then on, for `item` (`.item()`, `int()`, `bool()` and the
+    like), `tolist`, `cpu` (copies to the host), `upload` (copies from it, for which torch waits, too), and operators
+    whose result has a size that depends on values, by their names
     """
 
     def __init__(self) -> None:
-        self.kinds: Counter[str] = Counter()
-
-    def add(self, kind: str) -> None:
-        self.kinds[kind] += 1
-
-    def clear(self) -> None:
-        self.kinds.clear()
-
-    def total(self, *without: str) -> int:
-        return sum(count for kind, count in self.kinds.items() if kind not in without)
-
-
-class SimulatedDevice:
-    """`with SimulatedDevice() as device:` makes the device there; `device.waits` are counted from then on."""
-
-    def __init__(self) -> None:
-        self.waits = Waits()
+        self.waits: Counter[str] = Counter()
         self._operators = _Operators(self.waits)
         self._entered = ExitStack()
 
     def __enter__(self) -> SimulatedDevice:
         with ExitStack() as stack:
-            stack.enter_context(mock.patch.object(torch, "autocast", partial(self._autocast, torch.autocast)))
+            stack.enter_context(mock.patch.object(torch, "autocast", partial(_autocast, torch.autocast)))
             # parameters that two modules share stay shared when modules are moved, as on real devices
             stack.callback(_swap_parameters, torch.__future__.get_swap_module_params_on_conversion())
             _swap_parameters(True)
             stack.enter_context(mock.patch.object(torch.nn.Module, "load_state_dict", _load_into_parameters))
             stack.enter_context(self._operators)
-            stack.enter_context(_Functions(self.waits, self._operators))
+            stack.enter_context(_Functions(self.waits))
             self._entered = stack.pop_all()
         return self
 
     def __exit__(self, *_) -> None:
         self._entered.close()
 
-    def _autocast(self, original: type, device_type: str, dtype: torch.dtype = torch.bfloat16, enabled: bool = True):
-        """`torch.autocast`, on the device too."""
-        if device_type != DEVICE.type:
-            return original(device_type, dtype, enabled)
-        return mock.patch.object(self._operators, "autocast", dtype if enabled else None)
+
+def _autocast(original: type, device_type: str, *arguments: Any, **options: Any) -> AbstractContextManager:
+    """`torch.autocast`, which does nothing on the device."""
+    return nullcontext() if device_type == DEVICE.type else original(device_type, *arguments, **options)
 
 
 _swap_parameters = torch.__future__.set_swap_module_params_on_conversion
@@ -147,19 +131,13 @@ def _load_into_parameters(module: torch.nn.Module, *arguments: Any, **options: A
 class _Functions(TorchFunctionMode):
     """What torch does with tensors and Python's own objects before any operator is dispatched."""
 
-    def __init__(self, waits: Waits, operators: _Operators) -> None:
-        self.waits, self.operators = waits, operators
+    def __init__(self, waits: Counter[str]) -> None:
+        self.waits = waits
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func not in _SPECIAL:
             return func(*args, **kwargs)
-        if func is Tensor.backward:
-            # Casts happen below autograd here, which on real devices records them: going back needs them too, also
-            # where it begins after the block that autocasts.
-            casts, self.operators.cast = self.operators.cast, None
-            with mock.patch.object(self.operators, "autocast", casts):
-                return func(*args, **kwargs)
         if func in _MAKE_FROM_PYTHON and _on_device(kwargs.get("device")):
             made = func(*args, **{**kwargs, "device": None})
             return made if isinstance(made, OnDevice) else made.to(DEVICE)
@@ -168,7 +146,7 @@ class _Functions(TorchFunctionMode):
                 kwargs = {"dtype": args[0].dtype, **kwargs, "device": None}
                 return torch.tensor(*args[1:], **kwargs).to(DEVICE)
             if func is Tensor.tolist:
-                self.waits.add("tolist")
+                self.waits["tolist"] += 1
                 return args[0].inner.tolist()
             if func in _INDEXING:
                 args = (args[0], _indices(args[1]), *map(_number, args[2:]))
@@ -190,11 +168,9 @@ def _number(value):
 class _Operators(TorchDispatchMode):
     """Computes on the CPU what is dispatched."""
 
-    def __init__(self, waits: Waits) -> None:
+    def __init__(self, waits: Counter[str]) -> None:
         super().__init__()
         self.waits = waits
-        self.autocast: torch.dtype | None = None
-        self.cast: torch.dtype | None = None  # to what operators have been cast since gradients were last computed
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -221,11 +197,7 @@ class _Operators(TorchDispatchMode):
         if inside:
             args_inside = tuple([_inner(x) for x in args])
             kwargs_inside = {name: _inner(value) for name, value in kwargs.items()}
-        if stays and self.autocast:
-            with self._autocasting():
-                found = func(*args_inside, **kwargs_inside)
-        else:
-            found = func(*args_inside, **kwargs_inside)
+        found = func(*args_inside, **kwargs_inside)
         if operator.reshapes:
             with no_dispatch():  # of the wrapper, too
                 func(*args, **kwargs)
@@ -235,31 +207,21 @@ class _Operators(TorchDispatchMode):
             return args[0]
         return _wrapped(found, inside) if stays else found
 
-    @contextmanager
-    def _autocasting(self) -> Iterator[None]:
-        """Autocasts what the CPU computes: within a mode torch does not."""
-        before = torch.get_autocast_dtype("cpu")
-        self.cast = self.autocast
-        torch.set_autocast_dtype("cpu", self.autocast)
-        with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutocastCPU, False):
-            yield
-        torch.set_autocast_dtype("cpu", before)
-
     def _count(self, operator: _Operator, args: tuple, kwargs: dict, stays: bool) -> None:
         """What the operator, which takes or makes tensors on the device, makes the host wait for."""
         if operator.kind in _COPIES:
             source, target = (args[1], isinstance(args[0], OnDevice)) if operator.writes else (args[0], stays)
             if isinstance(source, OnDevice) != target:
-                self.waits.add("upload" if target else "cpu")
+                self.waits["upload" if target else "cpu"] += 1
         elif operator.kind in _INDEXED:
             for index in args[1]:
                 if isinstance(index, Tensor) and not isinstance(index, OnDevice):
-                    self.waits.add("upload")
+                    self.waits["upload"] += 1
                 number = operator.kind is not aten.index and args[2].numel() == 1 and not isinstance(args[2], OnDevice)
                 if isinstance(index, Tensor) and index.dtype in (torch.bool, torch.uint8) and not number:
-                    self.waits.add("mask")
+                    self.waits["mask"] += 1
         elif operator.waits and kwargs.get("output_size") is None:
-            self.waits.add("item" if operator.kind is aten._local_scalar_dense else operator.kind.__name__)
+            self.waits["item" if operator.kind is aten._local_scalar_dense else operator.kind.__name__] += 1
 
 
 class _Operator(NamedTuple):

@@ -68,9 +68,6 @@ COUNTED = {
 }
 
 
-COMPARED = ("item", "tolist", "nonzero", "mask", "sums")
-
-
 @pytest.mark.parametrize("name", COUNTED)
 @pytest.mark.parametrize("inference", [True, False])
 def test_what_makes_the_host_wait_is_counted(device, name, inference):
@@ -79,18 +76,6 @@ def test_what_makes_the_host_wait_is_counted(device, name, inference):
     device.waits.clear()
     with torch.inference_mode(inference):
         found = function(x)
-    assert device.waits.kinds == Counter(counts)
-    if name in COMPARED:
-        assert_equal(found, function(some(4, 3)))
-
-
-def assert_equal(found, wanted) -> None:
-    """What was computed on the device, and what on the CPU."""
-    if isinstance(wanted, torch.Tensor):
-        assert isinstance(found, OnDevice)
-        assert torch.equal(found.cpu(), wanted)
-    elif isinstance(wanted, tuple):
-        for each, other in zip(found, wanted, strict=True):
-            assert_equal(each, other)
-    else:
-        assert found == wanted
+    assert device.waits == Counter(counts)
+    if name == "sums":
+        assert isinstance(found, OnDevice) and torch.equal(found.cpu(), function(some(4, 3)))

@@ -106,13 +106,6 @@ def test_predictions_keep_to_what_was_seen_with_the_tag():
                 assert found["xpos"][word] in (SEEN["xpos"] | {"X": ["_"]})[tag]
 
 
-def test_predictions_do_not_depend_on_the_batch():
-    words = torch.randn(4, 8, DIM, generator=torch.Generator().manual_seed(5))
-    lengths = [7, 3, 5, 1]
-    together = heads().predict(words, lengths).tags
-    assert together == [heads().predict(words[i : i + 1, : n + 1], [n]).tags[0] for i, n in enumerate(lengths)]
-
-
 def test_usual_labels_are_preferred_unless_another_is_far_likelier():
     scores = torch.tensor([[0.0, -1.0, -2.9, -3.1], [0.0, -5.0, -4.0, -3.1], [0.0, -1.0, -0.5, -2.0]])
     usual = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]]).bool()

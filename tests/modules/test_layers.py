@@ -18,28 +18,9 @@ from transition_parser.modules.layers import (
     gather_rows,
     in_rows,
     runs,
-    scaled_dot_product_attention,
 )
 
 HEADS, WIDTH = 4, 32
-
-
-def heads(batch: int, count: int, dtype: torch.dtype) -> torch.Tensor:
-    return torch.randn(batch, HEADS, count, WIDTH).to(dtype)
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("words", [1, 3, 5, 13, 30])
-def test_padding_and_neighbors_change_no_sum_that_is_rounded(words):
-    """torch orders sums by the shapes of the batch."""
-    torch.manual_seed(words)
-    query, keys, values = (heads(20, 37, torch.bfloat16) for _ in range(3))
-    bias = torch.zeros(20, 1, 1, 37)
-    bias[..., words:] = float("-inf")
-    together = scaled_dot_product_attention(query, keys, values, bias)
-    for i in range(20):
-        alone = (x[i : i + 1, :, :words] for x in (query, keys, values))
-        assert torch.equal(scaled_dot_product_attention(*alone), together[i : i + 1, :, :words])
 
 
 def test_what_is_at_places_and_its_gradient_are_as_by_gather():

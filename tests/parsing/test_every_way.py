@@ -269,20 +269,6 @@ def test_a_sentence_does_not_depend_on_its_batch(case_of, system, kind, move, pr
         assert other == found and its_score == pytest.approx(score, abs=close)
 
 
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
-def test_training_in_bf16_on_a_device(case_of, system):
-    """With `--train-precision bf16` the loss and the direction of the gradients are about those of the CPU."""
-    case = case_of(system, "positions")
-    task = make_task(case.task.cfg.data, train_precision="bf16")
-    here, there = copy.deepcopy(case.model), copy.deepcopy(case.model)
-    wanted = _update(task, here, case.batch, 1)
-    with SimulatedDevice():
-        there = to_device(there)
-        found = _update(task, there, to_device(case.batch), 1)
-        assert float(found) == pytest.approx(float(wanted), rel=0.01)
-        assert torch.cosine_similarity(gradients(there), gradients(here), 0) > 0.99
-
-
 PRETRAINED = {"en-ewt": (SAMPLE, 8), "en-amr": (SAMPLE_AMR, 3)}  # what it is tried on: so many sentences
 
 
@@ -336,4 +322,4 @@ def test_search_seldom_waits_for_a_device(name, beam):
     assert step.call_count >= 2 * int(encoder_out.lengths.inner.max())
     assert device.waits.total() <= MOST_WAITS[name] * step.call_count, f"\n{device.waits}"
     # what has a size that depends on values waits in the midst of a step
-    assert device.waits.kinds.keys() <= {"item", "cpu", "upload"}, f"\n{device.waits}"
+    assert device.waits.keys() <= {"item", "cpu", "upload"}, f"\n{device.waits}"

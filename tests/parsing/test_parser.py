@@ -290,7 +290,12 @@ def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(mode
     parser = Parser.load(model, beam=4, precision=precision)
     sentences = sorted(parser.read(path), key=lambda sentence: len(sentence.forms))[::9][:6]
     together = parser.parse(sentences)
-    for others in ([parser.parse([one])[0] for one in sentences], parser.parse(sentences[::-1])[::-1]):
+    threads = Parser.load(model, beam=4, batch_tokens=60, precision=precision, threads=3)
+    for others in (
+        [parser.parse([one])[0] for one in sentences],
+        parser.parse(sentences[::-1])[::-1],
+        threads.parse(sentences),
+    ):
         for parse, other in zip(together, others, strict=True):
             assert str(parse.annotated()) == str(other.annotated())
             assert parse.mean_log_probability == pytest.approx(other.mean_log_probability, abs=close)

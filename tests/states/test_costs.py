@@ -191,7 +191,7 @@ def test_on_a_device(name):
         first = next(there).cpu()
         device.waits.clear()
         others = [next(there) for _ in range(7)]
-        assert device.waits.kinds["cpu"] == 7, device.waits
+        assert device.waits["cpu"] == 7, device.waits
         assert all(
             torch.equal(one, other) for one, other in zip(here, [first, *(x.cpu() for x in others)], strict=True)
         )

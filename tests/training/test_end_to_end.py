@@ -1,11 +1,9 @@
 """The real fairseq programs: preprocess, train, resume, generate."""
 
-import re
-
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, generate, logged, train, weights
+from tests.conftest import SAMPLE, logged, train, weights
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions.config import ParserConfig
 
@@ -48,14 +46,3 @@ def test_sentences_longer_than_a_batch_are_batches_of_their_own(data_folder, tmp
     (epoch,) = logged(done, "train_wpb")
     assert float(epoch["train_wpb"]) * float(epoch["train_num_updates"]) == pytest.approx(sum(sizes), rel=0.01)
     assert logged(done, "valid_las") and "skipped" not in done.stdout + done.stderr
-
-
-def test_generate_logs_what_it_is_asked_for(data_folder, checkpoint):
-    few = ("--num-shards", 16, "--shard-id", 0)
-    as_in_readme = generate(data_folder, checkpoint, "--gen-subset", "test", "--quiet", "--beam", 2).stdout
-    assert re.search(r"Generate test with beam=2: UAS \d+\.\d+, LAS \d+\.\d+$", as_in_readme, re.M)
-    assert "BLEU" not in as_in_readme
-    bleu = generate(data_folder, checkpoint, "--gen-subset", "test", "--beam", 1, "--scoring", "sacrebleu", *few).stdout
-    assert re.search(r"Generate test with beam=1: BLEU = ", bleu)
-    found = generate(data_folder, checkpoint, "--gen-subset", "train", "--quiet", "--beam", 1, *few).stdout
-    assert "Generate train with beam=1: nothing was scored" in found  # its gold trees are not kept

@@ -11,7 +11,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of, formalism_of_files, read, score
-from transition_parser.parsing.sentences.files import read_sentences
 from transition_parser.transitions import SYSTEMS
 
 SAMPLES = {TREES: SAMPLE, AMR: SAMPLE_AMR}
@@ -62,17 +61,6 @@ def test_files_of_two_kinds():
     assert formalism_of_files(SAMPLE_AMR, SAMPLE_AMR) is AMR
     with pytest.raises(InputError, match=r"sample\.amr: AMR, but .*sample\.conllu is CoNLL-U: give files of one kind"):
         formalism_of_files(SAMPLE, "/dev/null", SAMPLE_AMR)
-
-
-@pytest.mark.parametrize("formalism", FORMALISMS)
-def test_a_file_against_itself(formalism):
-    path = str(SAMPLES[formalism])
-    report = formalism.score(path, path)
-    for name in formalism.figures:
-        assert report.figures[name] in (100.0, {"precision": 1.0, "recall": 1.0, "f1": 1.0})
-        assert name in report.text
-    sentences = [sentence.forms for sentence in read_sentences(path, formalism.sentence)]
-    assert len(sentences) == len(list(formalism.read_graphs(path))) > 50
 
 
 def figures(formalism, counts: list) -> dict:
