@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import run_here
 from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, serving, texts
 from transition_parser.analysis.traces import trace
 
@@ -222,24 +222,6 @@ def test_what_is_wrong_is_said_on_the_page(browser, served):
     context.close()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", [SAMPLE, SAMPLE_AMR])
-def test_gold_derivations_in_a_file(tab, tmp_path, path):
-    page = tmp_path / "page.html"
-    run_here("draw", path, "--sentences", "3", "-o", page)
-    tab.goto(page.as_uri())
-    assert tab.locator("article").count() == 3
-    tab.locator("#sentence-2 .steps").click()
-    before = tab.locator(".derivation svg .role:visible").count()
-    tab.keyboard.press("End")
-    assert tab.locator(".derivation svg .role:visible").count() > before == 0
-    assert tab.locator(".candidates").count() == tab.locator(".hypotheses").count() == 0
-    link = tab.url
-    other = tab.context.new_page()
-    other.goto(link)
-    assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
-
-
 PLACES = """(drawing) => [...drawing.querySelectorAll(".word")].map((word) => {
   const { x, y } = word.getBoundingClientRect();
   return [x, Math.round(y)];
@@ -356,15 +338,6 @@ def test_words_of_amrs_have_numbers_and_are_marked_with_their_nodes(tab, served,
     assert texts(tab, "#sentence-1 .word.linked") == ["lighthouse"]
     tab.locator("h1").hover()
     assert tab.locator(".linked").count() == 0
-
-
-def test_words_of_trees_are_marked_with_their_arcs(tab, served):
-    tab.goto(served)
-    parse(tab, "She sleeps.")
-    tab.locator("#sentence-1 .role", has_text="nsubj").hover()
-    assert texts(tab, "#sentence-1 .word.linked") == ["She", "sleeps"]
-    tab.locator("#sentence-1 .word", has_text="She").hover()
-    assert texts(tab, "#sentence-1 .linked .role") == ["nsubj"]
 
 
 @pytest.fixture(scope="module")

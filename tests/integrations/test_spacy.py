@@ -334,16 +334,6 @@ def test_a_model_of_other_graphs_is_refused():
         pipeline("transition_parser", model="nowhere")("x")
 
 
-def test_documents_keep_their_order_in_batches(trees):
-    texts = [f"She sold {n} shells. " * (n % 4) for n in range(11)]
-    documents = list(trees.pipe(texts, batch_size=3))
-    assert [document.text for document in documents] == texts
-    found, alone = ([row for document in some for row in written(document)] for some in (documents, map(trees, texts)))
-    assert [row[:-1] for row in found] == [row[:-1] for row in alone]
-    scores, expected = ([row[-1] for row in rows if row[-1] is not None] for rows in (found, alone))
-    assert scores == pytest.approx(expected, abs=1e-4)  # sums are rounded otherwise in batches of other sizes
-
-
 def test_several_processes():
     """spaCy forks; what is parsed travels back in documents."""
     code = f"""

@@ -25,18 +25,6 @@ def random(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(2))
 
 
-def test_each_pair_has_its_own_scores(labeller):
-    """In one call, or one by one: the same."""
-    heads, others = random(3, 12), random(9, 12)
-    pairs = torch.tensor([[0, 1, 2, 2], [3, 4, 1, 0], [15, 9, 12, 24], [0, 3, 1, 1]])
-    together = labeller.roles(heads, others, pairs)
-    assert together.exp().sum(1).tolist() == pytest.approx([1.0] * 4)
-    for i in range(4):
-        assert labeller.roles(heads, others, pairs[:, i : i + 1])[0].tolist() == pytest.approx(
-            together[i].tolist(), abs=1e-5
-        )
-
-
 def test_roles_that_a_frame_lacks_are_unlikely(labeller):
     has_role = labeller.functions > 0
     assert has_role[0].tolist() == [True, True, True, False, False, False]  # ARG0 to ARG2 of give-01

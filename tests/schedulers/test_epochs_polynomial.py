@@ -18,7 +18,6 @@ from transition_parser.schedulers.epochs_polynomial import (
     EpochsPolynomial,
     EpochsPolynomialConfig,
     tell_batches,
-    updates_in,
 )
 
 
@@ -98,11 +97,3 @@ def test_training_resumes_with_the_same_learning_rates(data_folder, tmp_path):
     assert "Loaded checkpoint" in resumed.stdout + resumed.stderr
     assert min(rates(resumed)) == batches + 3
     assert rates(resumed) == {update: rate for update, rate in expected.items() if update > batches + 2}
-
-
-@pytest.mark.parametrize(
-    ("epochs", "update_freq", "expected"),
-    [(0, [1], 0), (1.25, [1], 9), (3, [2], 12), (2, [4, 1], 9), (2.5, [4, 1], 12), (3, [1, 2, 7], 12)],
-)
-def test_updates_of_epochs_of_seven_batches(epochs, update_freq, expected):
-    assert updates_in(epochs, 7, update_freq) == expected

@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -268,20 +267,6 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
         )
         assert beyond is None or "from one span" in beyond
         assert limits.several or not doubled(system.result(state)) & table.once
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "way",
-    [
-        *(partial(walk, (), LEXICON), partial(walk, ("a", "New"), None), partial(walk, (), LEXICON, frames=FRAMES)),
-        *(partial(walk_within_limits, LEXICON, limits) for limits in (LIMITS, OF_SORTS, SEVERAL)),
-    ],
-)
-def test_long_random_walks(way):
-    rng = random.Random(1)
-    for _ in range(30):
-        way([[rng.choice(FORMS) for _ in range(rng.randrange(1, 20))] for _ in range(16)], rng)
 
 
 def doubled(graph: AmrGraph) -> set[str]:

@@ -12,7 +12,7 @@ from tests.conftest import SAMPLE
 from tests.helpers.strategies import RELATIONS, legal_actions
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.kernels import loader, trees
+from transition_parser.kernels import loader
 from transition_parser.oracles import oracle
 from transition_parser.states.machine import DependencyMachine, max_search_actions, replay, replay_by_states
 from transition_parser.states.machine import make_machine as make_search_machine
@@ -96,14 +96,6 @@ def test_random_walks_with_beam_reordering(name, shift_words, roots, lengths, se
             states = [states[i] for i in order]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TREE_SYSTEMS)
-def test_long_random_walks(name):
-    for seed in range(50):
-        lengths = random.Random(seed).sample(range(8, 25), 8)
-        test_random_walks_with_beam_reordering.hypothesis.inner_test(name, (), SEVERAL, lengths, seed)
-
-
 def fields_of(system, words, actions, relations) -> dict[str, np.ndarray]:
     """The fields of `States` of a derivation, (actions + 1, words + 1) each, read off the pure-Python machine."""
     found = {name: np.zeros((len(actions) + 1, len(words) + 1), np.int32) for name in FIELDS}
@@ -148,14 +140,6 @@ def check_derivations(table: ActionTable, sentences) -> None:
 
 def relations_of(sentences) -> list[str]:
     return sorted({row.deprel for sentence in sentences for row in sentence.words})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
-def test_derivations_of_a_treebank(name, corpora):
-    sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
-    roots = RootRelations.from_trees(sentence.tree() for sentence in sentences)
-    check_derivations(make_table(name, (), relations_of(sentences), roots), sentences)
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
@@ -266,18 +250,3 @@ def test_any_derivation_builds_the_same_and_is_as_sure(name, rng, n, labelled, s
     tree, sums = replay(table, words, tokens, log_probs)
     expected, exact = replay_by_states(table, words, tokens, log_probs)
     assert tree == expected and list(sums) == exact  # the same numbers to the last bit
-
-
-@needs_kernels
-def test_the_kernel_replays_the_systems_of_the_models(monkeypatch):
-    """All but arc-eager, whose legality depends on arcs."""
-    taken = []
-    kernel = trees.replay_derivation
-    monkeypatch.setattr(trees, "replay_derivation", lambda *given: taken.append(1) or kernel(*given))
-    for name in TREE_SYSTEMS:
-        table = make_table(name)
-        shift, arc = (table.tokens.index(token) for token in ("SHIFT", "LEFT-ARC(root)"))
-        tokens = [shift, shift, arc] if name.startswith("arc-standard") else [shift, arc]
-        tree, _ = replay(table, ["a"], tokens, [0.0] * len(tokens))
-        assert tree.heads == (0,) and tree.relations == ("root",)
-    assert len(taken) == len(TREE_SYSTEMS) - 1

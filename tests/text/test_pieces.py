@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, WordCache, normalise, train_pieces, windows
+from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, normalise, train_pieces, windows
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 
@@ -56,12 +56,6 @@ def test_without_dropout_all_pieces_are_those_of_sentencepiece(pieces, words):
     assert pieces.sample(forms, 0.0, repeat(0.5)) == pieces.split(forms)
 
 
-def test_words_of_a_treebank_are_split_as_by_sentencepiece(pieces):
-    forms = [normalise(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms]
-    assert pieces.sample(forms, 0.1, repeat(0.5)) == pieces.split(forms)
-    assert max(map(len, pieces.split(forms))) > 4
-
-
 @pytest.mark.parametrize("p", [0.1, 0.5])
 def test_each_segmentation_is_as_frequent_as_with_sentencepiece(pieces, p):
     word, count, draws = "another", 10_000, iter(random.Random(1).random, None)
@@ -72,24 +66,6 @@ def test_each_segmentation_is_as_frequent_as_with_sentencepiece(pieces, p):
     assert len(theirs) > 3
     for split in ours | theirs:  # six times the standard error of a difference is 0.042 at most
         assert abs(ours[split] - theirs[split]) / count < 0.042, split
-
-
-LONG = "x" * 51
-
-
-@pytest.mark.parametrize("most", [0, 2, 100])
-def test_a_word_has_the_same_value_whether_it_is_kept_or_not(monkeypatch, most):
-    monkeypatch.setattr("transition_parser.text.pieces._MOST", most)
-    kept, asked = WordCache(), []
-
-    def lengths(words):
-        asked.extend(words)
-        return map(len, words)
-
-    for words in (["a", "bc"], ["bc", LONG], ["a", LONG, "def"]):
-        assert kept.values(words, lengths) == {word: len(word) for word in words}
-    assert asked.count("a") == (1 if most else 2) and asked.count(LONG) == 2
-    assert len(kept._known) <= most
 
 
 @st.composite

@@ -1,9 +1,8 @@
 """The real fairseq programs: preprocess, train, resume, generate."""
 
 import pytest
-import torch
 
-from tests.conftest import SAMPLE, logged, train, weights
+from tests.conftest import SAMPLE, logged, train
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.transitions.config import ParserConfig
 
@@ -20,21 +19,6 @@ def test_preprocess_writes_what_the_design_says(data_folder):
     assert [len(line.split()) for line in upos] == [*map(len, forms)]
     symbols = [line.split()[0] for line in (data_folder / "dict.act.txt").read_text().splitlines()]
     assert {str(action) for action in ParserConfig.load(data_folder).actions()} <= set(symbols)
-
-
-def test_training_resumes_where_it_stopped(data_folder, tmp_path):
-    each_epoch = ("--validate-interval", "1", "--save-interval", "1")
-    first = train(data_folder, tmp_path, *each_epoch, updates=4)
-    scores = logged(first, "valid_las")
-    assert scores and all(0 <= float(entry["valid_las"]) <= float(entry["valid_uas"]) for entry in scores)
-    second = train(data_folder, tmp_path, *each_epoch, updates=8)
-    assert "Loaded checkpoint" in second.stdout + second.stderr
-    updates = [int(entry["valid_num_updates"]) for entry in logged(second, "valid_las")]
-    assert updates and min(updates) > 4 and max(updates) == 8
-    assert (tmp_path / "checkpoint_best.pt").is_file()
-    train(data_folder, tmp_path / "whole", "--disable-validation", updates=8)
-    resumed, whole = weights(tmp_path), weights(tmp_path / "whole")
-    assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
 def test_sentences_longer_than_a_batch_are_batches_of_their_own(data_folder, tmp_path):

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers.amr_walks import EVOKING, FORMS, FRAMES, LEXICON, legal_actions
-from transition_parser.graphs.amr import Edge, is_number
+from tests.helpers.amr_walks import FORMS, FRAMES, LEXICON, legal_actions
+from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_state import AmrWord, copied_value, entity_strings, key
+from transition_parser.transitions.amr_state import copied_value, entity_strings
 
 
 def replay(words: list[str], actions: str, lexicon=None, frames=None):
@@ -122,13 +121,6 @@ def test_the_lexicon_limits_what_names_a_span():
     assert replay(["("], "SHIFT PRED(anything) ROOT CLOSE", lexicon).labels == ("anything",)  # or there were no graph
 
 
-@given(st.lists(st.sampled_from("two twenty eighty-six - @-@ million 40 3.5 , . and dog 1,000 a".split()), min_size=1))
-def test_each_word_of_a_number_is_one_or_may_be_part_of_one(forms):
-    """The batched machine knows of several words only that."""
-    if is_number(copied_value(forms)):
-        assert all(word.is_number or word.is_part_of_number for word in (AmrWord(form, form) for form in forms))
-
-
 def test_copies():
     assert copied_value(["12,000"]) == "12000" and copied_value(["1.5"]) == "1.5" and copied_value(["1,2"]) == '"1,2"'
     assert copied_value(["B", "@-@", "2"]) == '"B-2"' and copied_value(["007"]) == "007"
@@ -194,19 +186,3 @@ def test_a_sentence_that_has_only_symbols_gets_any_frame():
     for word in ("gave", "12"):  # the lemma may name the only concept
         with pytest.raises(ValueError, match="evokes no frame"):
             replay([word], "SHIFT FRAME(07,particle) ROOT CLOSE", LEXICON, FRAMES)
-
-
-@given(
-    words=st.lists(st.sampled_from(EVOKING), min_size=1, max_size=7),
-    first=st.integers(0, 6),
-    length=st.integers(1, 3),
-    following=st.integers(0, 7),
-)
-def test_each_frame_of_a_span_makes_its_own_concept(words, first, length, following):
-    """The sets of actions are all foreseen."""
-    read, frames = make_system("amr").read(words), FrameActions(FRAMES)
-    span, after = read[first : first + length] or read[:1], read[:following]
-    actions = frames.of_span(span, after)
-    assert actions <= set(frames.all) and actions in frames.sets and actions in frames.sets_of(key(span))
-    concepts = {action: frames.concept(action, span, after) for action in actions}
-    assert len(set(concepts.values())) == len(concepts)

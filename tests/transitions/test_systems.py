@@ -128,14 +128,6 @@ def walk(name: str, n: int, rng: random.Random, roots: RootRelations | None = No
     return len(taken)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TREE_SYSTEMS)
-def test_long_random_walks(name):
-    rng, steps = random.Random(1), 0
-    while steps < 100_000:
-        steps += walk(name, rng.randint(1, 40), rng)
-
-
 def test_names_and_sentences_are_checked():
     with pytest.raises(InputError, match="choose from"):
         make_system("arc-bold")
