@@ -41,8 +41,22 @@ def test_only_text_that_is_surely_not_english_is_called_so():
         assert surely_not_english(text) is None
 
 
+def test_a_short_text_has_the_language_before_it_unless_another_is_far_likelier():
+    short = {
+        "ar": "القطة تنام.",
+        "he": "החתול ישן.",
+        "hi": "बिल्ली सो रही है।",
+        "el": "Ναι, ευχαριστώ.",
+    }
+    for language, text in short.items():
+        assert identify(text, before="ko") == language
+    assert [identify(text, before="fr") for text in ("Oui.", "Berlin", "12", "OK!")] == ["fr"] * 4
+    assert identify(TEXTS["de"], before="fr") == "de"
+
+
 def segmenter() -> SegmenterOfLanguages:
-    return SegmenterOfLanguages(dict.fromkeys((None, *LANGUAGES), ENGLISH), identify)
+    of_languages = dict.fromkeys((None, *LANGUAGES), ENGLISH)
+    return SegmenterOfLanguages(of_languages, lambda text, before: identify(text, before=before))
 
 
 @pytest.mark.parametrize("first", ["", "\n", "\n \n"])

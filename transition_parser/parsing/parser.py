@@ -582,8 +582,8 @@ class Parser(Generic[P_co]):
         others = tuple(one for one in sentence.comments if said is None or not one.startswith(f"# {LANG}"))
         return replace(sentence, comments=(*others, f"# {LANG} = {found}")), found
 
-    def _identified(self, text: str) -> str | None:
-        found = identify(text, self._languages)
+    def _identified(self, text: str, before: str | None = None) -> str | None:
+        found = identify(text, self._languages, before)
         if found is None and not self._warned and any(map(str.isalpha, text)):
             self._warned = True
             warn(

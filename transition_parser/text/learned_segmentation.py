@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import NamedTuple, Protocol
 
 from transition_parser.text.characters import Clusters, shared_start
-from transition_parser.text.languages import SegmenterOfLanguages
+from transition_parser.text.languages import FindLanguage, SegmenterOfLanguages
 from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 
@@ -199,7 +199,7 @@ class SegmenterOfDomains(Segmenter):
     labeller: Labeller
     habits: Mapping[str, Habits]
 
-    def of_domain(self, domain: str | None, find: Callable[[str], str | None] | None = None) -> Segmenter:
+    def of_domain(self, domain: str | None, find: FindLanguage | None = None) -> Segmenter:
         """Return the segmenter of a domain; with `find`, one that finds the language of each paragraph, a domain."""
         if find is not None:
             return SegmenterOfLanguages({one: self.of_domain(one) for one in (None, *self.habits)}, find)
