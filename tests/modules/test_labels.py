@@ -57,6 +57,17 @@ def test_lemma_rules_that_are_hardly_worse_than_the_best_are_predicted_too():
     assert falling == "l k j" and len(alike.split()) == RankedLabels.most
 
 
+def test_the_lemma_rules_of_a_language_are_the_same_beside_sentences_of_another():
+    columns = Columns({"upos": ("NOUN", "VERB"), "lemma": tuple("abcdefghij"), "domain": ("de", "fr")})
+    heads = TagHeads(DIM, columns, 1.0)
+    heads.limit_domains([{"upos": ["NOUN"], "lemma": ["a", "c", "rare"]}, {"upos": ["VERB"], "lemma": list("bdefgh")}])
+    words, domains = torch.randn(2, 5, DIM, generator=torch.Generator().manual_seed(1)), torch.tensor([1, 2])
+    together = heads.predict(words, [5, 4], domains=domains).tags
+    alone = [heads.predict(words[[i]], [n], domains=domains[[i]]).tags[0] for i, n in enumerate((5, 4))]
+    assert together == alone
+    assert {*" ".join(alone[0]["lemma"]).split()} == {"a", "c"} and "_" not in alone[1]["lemma"]
+
+
 def test_the_loss_is_the_sum_over_attributes():
     labels, scores = features(), some_scores(1, 1, 4)
     target = labels.targets([["Case=Acc|Number=Sing", "|", "_"]], 4)

@@ -308,7 +308,7 @@ class TagHeads(nn.ModuleDict):
         for name, head in self.items():
             labels, scores, legal = self._labels[name], head(words), None
             if name == LEMMA and one and name in self._limits:  # of thousands of rules a language has some hundred
-                kept = F.pad(self._limits[name][one].nonzero()[:, 0], (1, 0)).to(words.device)
+                kept = F.pad(self._limits[name][one, 1:].nonzero()[:, 0] + 1, (1, 0)).to(words.device)
                 best[name] = kept[labels.best(scores[..., kept])]
                 continue
             if name in self._seen:
