@@ -152,7 +152,6 @@ def test_names_of_any_length_are_shortened(command):
 
 
 def test_options_that_would_do_nothing(tmp_path):
-    assert "--actors is for --engine ray" in fails("parse", "en-ewt", SAMPLE, "--actors", "2")
     train = ("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "x")
     said = run_here(*train, "--segmenter-epochs", "2", status=2).stderr.splitlines()[-1]
     assert "--segmenter-epochs is for trainings" in said and not (tmp_path / "x").exists()

@@ -161,15 +161,15 @@ def test_rows_of_parquet_are_kept_as_they_are(column, tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"text": "Go"', "a.jsonl:3: the line is not JSON: "),
+        ('{"text": "Go"', "a.jsonl:3: not JSON: "),
         ('{"body": "Go"}', "a.jsonl:3: there is no column 'text' (the columns: 'body')"),
         ('{"text": 7}', "a.jsonl:3: column 'text' holds 7: it must be a text, a list of words, or null"),
         ('{"text": ["a", 7]}', "a.jsonl:3: column 'text' holds ['a', 7]: it must be a text"),
         ('{"text": ["a\\tb"]}', "a.jsonl:3: word 1 is 'a\\tb': words must not be empty or contain tabs"),
         ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: name another"),
         ('{"text": "\udcff"}', "a.jsonl:3: byte 11 of the line is not UTF-8"),
-        ("[" * 100000, "a.jsonl:3: the line is not JSON: too deep"),
-        ('{"text": "Go", "n": ' + "1" * 5000 + "}", "a.jsonl:3: the line has a number of too many digits"),
+        ("[" * 100000, "a.jsonl:3: nested too deeply"),
+        ('{"text": "Go", "n": ' + "1" * 5000 + "}", "a.jsonl:3: holds a number that is too large"),
     ],
 )
 def test_bad_rows_of_jsonl(line, said, tmp_path):

@@ -107,8 +107,8 @@ def test_a_line_of_facts():
 
 
 BAD_LINES = {
-    "not JSON": ("{", "not a JSON object of facts"),
-    "a list": ("[]", "not a JSON object of facts"),
+    "not JSON": ("{", "not JSON: "),
+    "a list": ("[]", "must be a JSON object"),
     "an unknown key": ('{"node": []}', "unknown key 'node'"),
     "an unknown key of a node": ('{"id": "a", "nodes": [{"words": 1}]}', "sentence a: nodes: unknown key 'words'"),
     "no concept": ('{"nodes": [{"span": [1, 1]}]}', "the key 'concept' is missing"),

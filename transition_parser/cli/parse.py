@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from functools import partial
 from typing import TYPE_CHECKING
 
 from transition_parser.base.errors import InputError
@@ -135,29 +134,19 @@ def _add_speed(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--resume", action="store_true", help=resume)
     part = "parse the I-th of N parts of the input; the outputs of all parts, joined in order, are the whole output"
     group.add_argument("--shard", type=shard, metavar="I/N", help=f"{part} (with -o DIR/: every N-th file)")
-    engine = "local (default): this process; ray: actors of Ray, which write into -o DIR/"
-    group.add_argument("--engine", choices=["local", "ray"], default="local", help=engine)
-    actors = "number of actors of Ray (default: one for each core, or for each GPU)"
-    group.add_argument("--actors", type=positive, metavar="N", help=actors)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.parsing.bulk import check_formats, names_in
-    from transition_parser.parsing.sentences.parts import Part, documents, shard
+    from transition_parser.parsing.sentences.inputs import Input, documents
 
-    by_ray, into_folder = arguments.engine == "ray", (arguments.output or "").endswith(("/", os.sep))
-    if arguments.actors and not by_ray:
-        raise InputError("--actors is for --engine ray")
+    into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
         raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
-    if by_ray and not into_folder:
-        raise InputError("--engine ray writes a folder: give -o DIR/")
-    if by_ray and arguments.shard is not None:
-        raise InputError("--shard and --engine ray both divide the work: give one of them")
-    if arguments.multi_sentence and (by_ray or arguments.shard is not None or arguments.nbest > 1):
-        raise InputError("--multi-sentence makes one graph of an input: leave out --shard, --engine ray and --nbest")
+    if arguments.multi_sentence and (arguments.shard is not None or arguments.nbest > 1):
+        raise InputError("--multi-sentence makes one graph of an input: leave out --shard and --nbest")
     if arguments.alignments and arguments.json:
         raise InputError("--alignments is for AMRs as text: leave it out, --json writes the words of each node anyway")
     import_user_dir(arguments.user_dir)
@@ -167,27 +156,17 @@ def run(arguments: argparse.Namespace) -> int:
     check_output(arguments.output, arguments.input)
     given = _given(arguments)
     job = _job(arguments, given)
-    if by_ray:
-        from transition_parser.integrations.ray import parse_by_ray
-
-        prepare = partial(import_user_dir, arguments.user_dir and os.path.abspath(arguments.user_dir))
-        parse_by_ray(job, arguments.input, arguments.output, arguments.actors, arguments.resume, prepare)
-        return 0
     if into_folder:
         names = names_in(arguments.output, arguments.input, job.suffix, job.reading)
         first, step = arguments.shard or (1, 1)
         with folder(arguments.output):
             for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
                 if not (arguments.resume and os.path.exists(name)):
-                    job.write([Part(path)], name)
+                    job.write([Input(path)], name)
     else:
         check_formats(arguments.input, job.reading)
-        inputs = arguments.input, job.parser.formalism.sentence, job.reading
-        if arguments.shard is not None:
-            parts = shard(*inputs, *arguments.shard)
-        else:
-            parts = [Part(path, document=one) for path, one in zip(arguments.input, documents(*inputs), strict=True)]
-        job.write(parts, arguments.output)
+        of_inputs = documents(arguments.input, job.parser.formalism.sentence, job.reading)
+        job.write([*map(Input, arguments.input, of_inputs)], arguments.output, arguments.shard)
     if given is not None and arguments.shard is None and not arguments.resume:
         given.warn_of_unused()
     return 0
@@ -200,11 +179,11 @@ def _given(arguments: argparse.Namespace) -> GivenFacts | None:
         return None
     facts = read_given(arguments.given)
     given = GivenFacts(facts)
-    in_parts = arguments.resume or arguments.shard or arguments.engine == "ray" or len(arguments.input) > 1
+    in_parts = arguments.resume or arguments.shard or len(arguments.input) > 1
     if facts and in_parts and not given.has_ids:
         raise facts[0].error(
             "the facts have no id, so line N holds the facts of sentence N: give the facts ids, or parse one input as "
-            "a whole, without --resume, --shard and --engine ray"
+            "a whole, without --resume and --shard"
         )
     return given
 
@@ -214,10 +193,9 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.parser import Parser
     from transition_parser.parsing.sentences.files import Reading
 
-    names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest", "edits")
+    names = "beam batch_tokens device precision threads domain lenpen nbest longest edits".split()
     options = {name: getattr(arguments, name) for name in names}
-    threads = arguments.threads or (1 if arguments.engine == "ray" else None)
-    parser = Parser.load(arguments.model, threads=threads, others=arguments.ensemble, **options)
+    parser = Parser.load(arguments.model, others=arguments.ensemble, **options)
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {
         "scores": arguments.scores,

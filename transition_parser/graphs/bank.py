@@ -193,10 +193,9 @@ def parse_bank(
     path: str | None = None,
     skip_bad: list[InputError] | None = None,
     graphs: bool = True,
-    first: int = 1,
 ) -> Iterator[AmrEntry]:
     """Yield the entries of an iterable of UTF-8 encoded lines. See `read_bank` for the other parameters."""
-    for start, block in blocks(lines, path, first):
+    for start, block in blocks(lines, path):
         with collected(skip_bad):
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
             if entry.graph is not None or not is_header(entry.metadata):

@@ -250,9 +250,9 @@ def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
         yield from parse_conllu(file, str(path))
 
 
-def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
+def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Sentence]:
     """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence."""
-    for start, block in blocks(lines, path, first):
+    for start, block in blocks(lines, path):
         check_line_ends(block, path, start)
         comments = tuple(takewhile(lambda line: line.startswith("#"), block))
         sentence = Sentence((), comments, path, start)
@@ -266,11 +266,11 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1
         yield replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
-def blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tuple[int, list[str]]]:
+def blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the first line, and the lines, of each block of lines between blank lines."""
     block: list[str] = []
-    start = first
-    for number, raw in enumerate(lines, first):
+    start = 1
+    for number, raw in enumerate(lines, 1):
         line = decode_line(raw, path, number)
         if line.strip():
             block.append(line)

@@ -1,1 +1,1 @@
-"""Floor 7 (see CONTRIBUTING.md): the parser inside spaCy, Ray and a web server."""
+"""Floor 7 (see CONTRIBUTING.md): the parser inside spaCy and a web server."""

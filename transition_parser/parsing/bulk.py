@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -18,13 +18,15 @@ from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Reading
-from transition_parser.parsing.sentences.parts import (
+from transition_parser.parsing.sentences.inputs import (
+    ROWS_TOGETHER,
+    Input,
     Item,
-    Part,
     TableFormat,
     arrow,
     opened_parquet,
-    read_part,
+    read_items,
+    shard_of,
     table_of,
 )
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
@@ -35,7 +37,7 @@ _OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` take
 
 @dataclass(frozen=True)
 class Job:
-    """The parser and the options with which files are parsed. A job can be pickled, as its parser can.
+    """The parser and the options with which files are parsed.
 
     reading: the options with which inputs are read
     annotations: the arguments of `annotated`, the method of parses
@@ -57,30 +59,31 @@ class Job:
         """The suffix of the names of outputs, where inputs are files of sentences."""
         return JSON_SUFFIX if self.as_json else self.parser.formalism.suffix
 
-    def write(self, parts: Sequence[Part], path: str | None) -> int:
-        """Parse some parts of files into one file, and return the number of sentences that were parsed.
+    def write(self, inputs: Sequence[Input], path: str | None, shard: tuple[int, int] | None = None) -> None:
+        """Parse inputs into one file.
 
         path: the output; None and `-` stand for standard output
+        shard: (number, of): the part of all items to parse, see `shard_of`
 
         Raises `InputError` for bad input; the file is written whole or not at all.
         """
-        items = chain.from_iterable(map(self._items, parts))
-        if any(may_pause(part.path) for part in parts):
-            chunks = as_they_come(items, CHUNK)
-        else:
-            chunks = in_chunks(items, CHUNK, lambda item: len(item.sentences))
-        written = 0
-        with _output_to(path, parts[0].path, self.reading, self.as_json) as write:
+        pipes = [one.path for one in inputs if may_pause(one.path)]
+        if shard and pipes:
+            raise input_error("standard input and pipes can't be divided into parts: give a file", pipes[0])
+        items = shard_of(lambda: self._items(inputs), *shard) if shard else self._items(inputs)
+        sized = in_chunks(items, CHUNK, lambda item: len(item.sentences))
+        chunks = as_they_come(items, CHUNK) if pipes else sized
+        with _output_to(path, inputs[0].path, self.reading, self.as_json) as write:
             for item, texts in progress(self.parsed(chunks), "parsing"):
                 write(item, texts)
-                written += len(texts)
-        return written
 
-    def _items(self, part: Part) -> Iterable[Item]:
-        items = read_part(part, self.parser.formalism.sentence, self.reading)
-        if not self.multi_sentence or table_of(part.path, self.reading):
-            return items
-        return [Item([sentence for item in items for sentence in item.sentences], None, part.name)]
+    def _items(self, inputs: Sequence[Input]) -> Iterator[Item]:
+        for one in inputs:
+            items = read_items(one, self.parser.formalism.sentence, self.reading)
+            if self.multi_sentence and not table_of(one.path, self.reading):
+                yield Item([sentence for item in items for sentence in item.sentences], None, one.name)
+            else:
+                yield from items
 
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
         """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
@@ -129,22 +132,28 @@ def _output_to(
     parquet = arrow()
     import pyarrow
 
-    schema = opened_parquet(source).schema_arrow.append(pyarrow.field(added, pyarrow.string()))
-    with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-        of_batch: list[str] = []
+    schema = opened_parquet(source).schema_arrow
+    with_parses = schema.append(pyarrow.field(added, pyarrow.string()))
+    with replacing(path) as temporary, parquet.ParquetWriter(temporary, with_parses) as writer:
+        rows: list[pyarrow.RecordBatch] = []
+        parses: list[str] = []
+
+        def flush() -> None:
+            table = pyarrow.Table.from_batches(rows, schema)
+            writer.write_table(table.append_column(added, pyarrow.array(parses, pyarrow.string())))
+            rows.clear()
+            parses.clear()
 
         def write_row(item: Item, texts: Sequence[str]) -> None:
-            of_batch.append(in_column(texts))
-            if not item.kept.last:
-                return
-            batch = item.kept.rows.append_column(added, pyarrow.array(of_batch, pyarrow.string()))
-            if not batch.schema.equals(schema):
-                problem = "the Parquet inputs have different columns, and can't be written to one file: give -o DIR/"
-                raise InputError(problem)
-            writer.write_batch(batch.cast(schema))  # the metadata of schemas may differ
-            of_batch.clear()
+            if not item.kept.schema.equals(schema):
+                raise InputError("the Parquet inputs have different columns: give -o DIR/, for one file each")
+            rows.append(item.kept)
+            parses.append(in_column(texts))
+            if len(rows) == ROWS_TOGETHER:
+                flush()
 
         yield write_row
+        flush()
 
 
 def _list_of(lines: Sequence[str]) -> str:

@@ -13,7 +13,6 @@ any node that comes from one of its words. `none` lists the words that no node c
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +22,9 @@ from typing import Any, NoReturn
 
 from transition_parser.base.errors import InputError, errors_at, input_error, shortened, warn
 from transition_parser.base.files import open_input
-from transition_parser.base.model_files import TRUTH, Key, check_keys
+from transition_parser.base.model_files import TRUTH, Key, check_keys, json_object
 from transition_parser.graphs.amr import edge_of
+from transition_parser.graphs.conllu import decode_line
 from transition_parser.transitions.amr_state import is_constant, limits_of
 
 Span = tuple[int, int]  # first and last word
@@ -275,25 +275,13 @@ _LINE = dict.fromkeys(_PARTS, _OBJECTS) | {
 
 def read_given(path: str | os.PathLike) -> list[Given]:
     """Return the facts of a file. Raises `InputError`, with the line, for a line that holds no facts of a sentence."""
-    found = []
-    try:
-        with open_input(path) as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    found.append(_read_line(line, str(path), number))
-    except OSError as error:
-        raise input_error(error.strerror or type(error).__name__, path) from None
+    name, found = str(path), []
+    with errors_at(path), open_input(path) as file:
+        lines = [*enumerate(file, 1)]
+    for number, raw in lines:
+        if line := decode_line(raw, name, number).strip():
+            found.append(given_of(json_object(line, name, number), name, number))
     return found
-
-
-def _read_line(line: bytes, path: str, number: int) -> Given:
-    try:
-        values = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise input_error(f"the line is not a JSON object of facts: {error}", path, number) from None
-    if not isinstance(values, dict):
-        raise input_error("the line is not a JSON object of facts", path, number)
-    return given_of(values, path, number)
 
 
 def given_of(values: Mapping[str, Any], path: str | None = None, line: int | None = None) -> Given:

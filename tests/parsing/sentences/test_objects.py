@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.files import Reading
-from transition_parser.parsing.sentences.parts import Part, read_part
+from transition_parser.parsing.sentences.inputs import Input, read_items
 from transition_parser.parsing.sentences.texts import checked_forms, sentences_from, sentences_of_texts, whole_sentences
 
 # as the class of pandas.NA, whose truth value is an error
@@ -109,7 +109,7 @@ def test_a_missing_text_is_an_empty_text_everywhere(kind, missing, tmp_path):
     if missing is None or isinstance(missing, float):
         path = tmp_path / "x.jsonl"
         path.write_text("".join(json.dumps({"x": text}) + "\n" for text in texts))
-        items = list(read_part(Part(str(path)), kind, Reading(column="x")))
+        items = list(read_items(Input(str(path)), kind, Reading(column="x")))
         assert [len(item.sentences) for item in items] == [0, 1, 0]
 
 

@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.parsing.sentences.files import Reading, read_sentences
-from transition_parser.parsing.sentences.parts import Part, divided, read_part
+from transition_parser.parsing.sentences.inputs import Input, read_items
 from transition_parser.parsing.sentences.texts import sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
 
@@ -111,13 +111,11 @@ def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segm
     path.write_bytes(text.encode())
     as_text = sentences_from(text, kind, segmenter=segmenter)
     reading = Reading(raw=True, segmenter=segmenter)
-    in_parts = [
-        item.sentences[0] for part in divided(str(path), kind, reading, 1) for item in read_part(part, kind, reading)
-    ]
+    items = [item.sentences[0] for item in read_items(Input(str(path)), kind, reading)]
     row = tmp_path / "x.jsonl"
     row.write_text(json.dumps({"text": text}))
-    (in_row,) = read_part(Part(str(row)), kind, reading._replace(column="text"))
-    for found in (as_text, list(read(path, kind, raw=True, segmenter=segmenter)), in_parts, in_row.sentences):
+    (in_row,) = read_items(Input(str(row)), kind, reading._replace(column="text"))
+    for found in (as_text, list(read(path, kind, raw=True, segmenter=segmenter)), items, in_row.sentences):
         assert [s.spans for s in found] == [s.spans for s in as_text]
         assert [str(s) for s in found] == [str(s) for s in as_text]
         for sentence in found:
@@ -182,7 +180,7 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
         "string": lambda: sentences_from(text * 2, kind),
         "lines": lambda: sentences_from(lines, kind),
         "each": lambda: list(sentences_of_texts(iter(lines), kind)),
-        "row": lambda: list(read_part(Part(str(tmp_path / "x.jsonl")), kind, Reading(column="x"))),
+        "row": lambda: list(read_items(Input(str(tmp_path / "x.jsonl")), kind, Reading(column="x"))),
         "tokens": lambda: list(read(tmp_path / "x.txt", kind, True)),
         "raw": lambda: list(read(tmp_path / "x.txt", kind, raw=True)),
         **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt", kind))}),
@@ -242,7 +240,7 @@ def test_words_on_lines_of_their_own(kind, tmp_path):
 def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
     text = "Go\r\nnow\n\n\nStop\n."
     (tmp_path / "x.jsonl").write_text(json.dumps({"x": text}))
-    (item,) = read_part(Part(str(tmp_path / "x.jsonl")), kind, Reading(column="x", **layout))
+    (item,) = read_items(Input(str(tmp_path / "x.jsonl")), kind, Reading(column="x", **layout))
     assert [word for sentence in item.sentences for word in sentence.forms] == ["Go", "now", "Stop", "."]
     for sentence in item.sentences:
         assert [text[start:end] for start, end in sentence.spans] == sentence.forms

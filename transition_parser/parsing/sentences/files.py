@@ -69,18 +69,6 @@ class Reading(NamedTuple):
         return FileLayout.PARAGRAPHS if self.raw or self.tokenized is None else FileLayout.LINES
 
 
-class FilePlace(NamedTuple):
-    """A place where a part of a file may begin or end."""
-
-    position: int = 0  # number of bytes before the place; in Parquet, number of rows
-    line: int = 1  # number of the first line after the place
-    sentences: int = 0  # number of sentences before the place; in tables, number of rows
-    characters: int = 0  # number of characters before the place; not counted in Parquet
-
-
-BEGIN = FilePlace()
-
-
 class EmptyLine(NamedTuple):
     """A line without a sentence, where each line is to be one."""
 
@@ -99,32 +87,16 @@ def read_sentences(path: str | os.PathLike, kind: type[T], reading: Reading | No
     return (sentence for sentence in found if not isinstance(sentence, EmptyLine))
 
 
-def sentences_in_file(
-    path: str, kind: Kind, reading: Reading, begin: FilePlace = BEGIN, end: FilePlace | None = None
-) -> Iterator[Any]:
-    """Yield the sentences between two places of a file that is no table, by default of the whole file.
-
-    In place of a line without a sentence there is an `EmptyLine`.
-    """
+def sentences_in_file(path: str, kind: Kind, reading: Reading) -> Iterator[Any]:
+    """Yield the sentences of a file that is no table. In place of a line without a sentence there is an `EmptyLine`."""
     with opened(path) as (file, name):
         head, layout = head_and_layout(file, name, kind, reading)
-        lines = chain(head, file) if end is None else lines_between(file, begin, end)
-        empty = end is None
-        for sentence in SentenceReader(name, kind, reading).read(lines, layout, begin):
+        empty = True
+        for sentence in SentenceReader(name, kind, reading).read(chain(head, file), layout):
             empty &= isinstance(sentence, EmptyLine)
             yield sentence
         if empty:
             no_sentences(name, layout)
-
-
-def lines_between(file: BinaryIO, begin: FilePlace, end: FilePlace | None) -> Iterator[bytes]:
-    """Yield the lines of an open file between two places; without an end the whole file, which may then be a pipe."""
-    if end is None:
-        yield from file
-        return
-    file.seek(begin.position)
-    while file.tell() < end.position and (line := file.readline()):
-        yield line
 
 
 @contextmanager
@@ -190,45 +162,44 @@ class SentenceReader:
         self.name, self.kind, self.reading = name, kind, reading
         self.warned = warned or TextWarnings(of_markup=not reading.raw)
 
-    def read(self, lines: Iterable[bytes], layout: FileLayout, start: FilePlace = BEGIN) -> Iterator[Any]:
+    def read(self, lines: Iterable[bytes], layout: FileLayout) -> Iterator[Any]:
         """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`."""
         if layout is not FileLayout.BLOCKS:
-            text = (decoded(raw, self.name, number) for number, raw in enumerate(lines, start.line))
-            return self.of_text(text, layout, start)
+            text = (decoded(raw, self.name, number) for number, raw in enumerate(lines, 1))
+            return self.of_text(text, layout)
         if self.kind is Sentence:
-            return parse_conllu(lines, self.name, start.line)
-        entries = parse_bank(lines, self.name, graphs=False, first=start.line)
+            return parse_conllu(lines, self.name)
+        entries = parse_bank(lines, self.name, graphs=False)
         words = ((one, one.tokens or tokenize(one.text)) for one in entries)
         return (replace(one, metadata={**one.metadata, "tok": " ".join(forms)}) for one, forms in words)
 
-    def of_text(self, lines: Iterable[str], layout: FileLayout, start: FilePlace = BEGIN) -> Iterator[Any]:
+    def of_text(self, lines: Iterable[str], layout: FileLayout) -> Iterator[Any]:
         """Return an iterator as `read` does over the sentences of lines of text, each with its line end."""
         ways = {
             FileLayout.PARAGRAPHS: self._of_paragraphs,
             FileLayout.LINES: self._of_lines,
             FileLayout.WORDS: self._of_words,
         }
-        return ways[layout](self._plain(lines, start.line), start)
+        return ways[layout](self._plain(lines))
 
-    def _plain(self, lines: Iterable[str], first: int) -> Iterator[str]:
+    def _plain(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield lines with all their characters, a tab in place of a byte-order mark at the file's start."""
-        for number, line in enumerate(lines, first):
+        for number, line in enumerate(lines, 1):
             self.warned.markup(line, self.name)
             yield without_mark(line) if number == 1 else line
 
-    def _of_paragraphs(self, lines: Iterable[str], start: FilePlace) -> Iterator[Any]:
-        longest, first = self.reading.longest, start.sentences + 1
+    def _of_paragraphs(self, lines: Iterable[str]) -> Iterator[Any]:
+        longest = self.reading.longest
         sentences = self.reading.segmenter.sentences((line.removesuffix("\n") for line in lines), longest)
-        divided = self.warned.divided(sentences, self.name, longest, first)
-        return sentences_of_text(divided, self.kind, first, self.name, start.characters)
+        return sentences_of_text(self.warned.divided(sentences, self.name, longest), self.kind, path=self.name)
 
-    def _of_lines(self, lines: Iterable[str], start: FilePlace) -> Iterator[Any]:
+    def _of_lines(self, lines: Iterable[str]) -> Iterator[Any]:
         """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
-        count, place, longest = start.sentences, start.characters, self.reading.longest
+        count, place, longest = 0, 0, self.reading.longest
         divide = self.reading.segmenter.tokens if self.kind is Sentence else tokens_of_spacy
         if self.reading.tokenized:
             divide = _words_of
-        for number, written in enumerate(lines, start.line):
+        for number, written in enumerate(lines, 1):
             line = written.rstrip("\r\n")
             check_line_ends([line], self.name, number)
             found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
@@ -237,11 +208,11 @@ class SentenceReader:
             yield self._whole(sentence, count, number, place) if sentence else EmptyLine(number)
             place += len(written)
 
-    def _of_words(self, lines: Iterable[str], start: FilePlace) -> Iterator[Any]:
+    def _of_words(self, lines: Iterable[str]) -> Iterator[Any]:
         """Yield a sentence for each stretch of lines that are not blank; what follows a tab is no part of a word."""
-        count, place, text = start.sentences, start.characters, ""
+        count, place, text = 0, 0, ""
         tokens: list[Token] = []
-        for number, line in enumerate(chain(lines, [""]), start.line):
+        for number, line in enumerate(chain(lines, [""]), 1):
             check_line_ends([line.rstrip("\r\n")], self.name, number)
             if word := line.strip().partition("\t")[0].rstrip():
                 tokens.append(Token(len(text) + line.index(word), (word,)))

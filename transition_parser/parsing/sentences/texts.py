@@ -29,20 +29,30 @@ T = TypeVar("T", Sentence, AmrEntry)
 
 
 def sentences_of_text(
-    sentences: Iterable[TextSentence], kind: type[T], first: int = 1, path: str | None = None, place: int = 0
+    sentences: Iterable[TextSentence], kind: type[T], first: int = 1, path: str | None = None
 ) -> Iterator[T]:
-    """Yield each sentence as a `kind`, for AMRs with spaCy's tokens; `place`: position of the text in the file."""
+    """Yield each sentence as a `kind`, for AMRs with spaCy's tokens; `first`: the number of the first one."""
     for number, sentence in enumerate(sentences, first):
         tokens: Sequence[Token] = sentence.tokens
         if kind is AmrEntry:
             tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
-        yield as_kind(sentence, tokens, kind, number, path, None, place)
+        yield as_kind(sentence, tokens, kind, number, path)
 
 
 def as_kind(
-    one: TextSentence, tokens: Sequence[Token], kind: Any, number: int, path: str | None, line: int | None, place: int
+    one: TextSentence,
+    tokens: Sequence[Token],
+    kind: Any,
+    number: int,
+    path: str | None,
+    line: int | None = None,
+    place: int = 0,
 ) -> Any:
-    """Return a sentence with the given tokens as a `kind`; `line`: the line that holds it, if it is kept."""
+    """Return a sentence with the given tokens as a `kind`.
+
+    line: the line that holds the sentence, None where sentences and lines differ
+    place: the position in the file of the text that the tokens count from
+    """
     spans = tuple((start + place, end + place) for token in tokens for start, end in token.spans)
     of_line = {} if line is None else {"line": str(line)}
     if kind is Sentence:
@@ -103,11 +113,9 @@ class TextWarnings:
             )
         return NO_TEXT.sub("\ufffd", text) if bad else text
 
-    def divided(
-        self, sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1
-    ) -> Iterator[TextSentence]:
+    def divided(self, sentences: Iterable[TextSentence], name: str, longest: int) -> Iterator[TextSentence]:
         """Yield the same sentences, and warn of the first one that was divided because it is longer than `longest`."""
-        for number, sentence in enumerate(sentences, first):
+        for number, sentence in enumerate(sentences, 1):
             if sentence.goes_on and not self._divided:
                 self._divided = True
                 warn(

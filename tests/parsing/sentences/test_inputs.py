@@ -1,0 +1,127 @@
+"""Shards of inputs: all of them in order give what the inputs give; ids of sentences of several inputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.text.test_learned_segmentation import SEGMENTER
+from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.parsing.sentences.files import Reading
+from transition_parser.parsing.sentences.inputs import Input, documents, read_items, shard_of
+
+TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
+VERTICAL = "\ufeffGo\tVERB\t_\nnow \n.\n\n \t\nNo\r\n\r\n  Why\n?\n\n\nHi"
+HEADER = "# AMR release; corpus: x\n\n"
+ROWS = [{"id": 1, "text": "Go now ."}, {"text": None, "id": 2}, {"text": " \n", "id": 3}, {"text": "Hi .\nNo ."}] * 3
+pytestmark = pytest.mark.filterwarnings("ignore:.*is longer than 2 words")
+FILES = {
+    "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
+    "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
+    "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, AmrEntry, Reading()),
+    "trees.txt": (TEXT, Sentence, Reading(tokenized=True)),
+    "not tokenized.txt": (TEXT, Sentence, Reading(tokenized=False)),
+    "amrs.txt": (TEXT, AmrEntry, Reading(tokenized=True)),
+    "vertical.txt": (VERTICAL, Sentence, Reading(vertical=True)),
+    "vertical.amrs.txt": (VERTICAL, AmrEntry, Reading(vertical=True)),
+    "raw by default.trees.txt": (TEXT, Sentence, Reading()),
+    "raw by default.amrs.txt": (TEXT, AmrEntry, Reading()),
+    "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),
+    "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
+    "raw learned.txt": (TEXT, Sentence, Reading(raw=True, segmenter=SEGMENTER)),
+    "raw long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
+    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenized=True)),
+    "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),
+}
+ALL = pytest.mark.parametrize("name", FILES)
+
+
+def items_of(paths, kind, reading) -> list[tuple]:
+    """The items of some inputs, in a form that can be compared."""
+    inputs = map(Input, paths, documents(paths, kind, reading))
+    items = [item for one in inputs for item in read_items(one, kind, reading)]
+    return [([(str(s), s.forms, s.path, s.line, s.spans) for s in item.sentences], str(item.kept)) for item in items]
+
+
+@ALL
+@pytest.mark.parametrize("of", [1, 2, 3, 5, 200])
+def test_all_shards_are_the_files(name, of, tmp_path):
+    text, kind, reading = FILES[name]
+    paths = [str(tmp_path / f"{folder}.{name}") for folder in "ab"]
+    for path in paths:
+        Path(path).write_bytes(text.encode())
+    whole = items_of(paths, kind, reading)
+    shards = [[*shard_of(lambda: items_of(paths, kind, reading), number, of)] for number in range(1, of + 1)]
+    assert [item for one in shards for item in one] == whole
+    sizes = [*map(len, shards)]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.conllu", "\n\n"), ("a.amr", HEADER)])
+def test_a_file_without_sentences_is_refused(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    kind = AmrEntry if name == "a.amr" else Sentence
+    with pytest.raises(InputError, match="the file holds no sentences"):
+        items_of([str(path)], kind, Reading())
+
+
+@pytest.mark.parametrize("reading", [Reading(), Reading(raw=True), Reading(tokenized=True)])
+@pytest.mark.parametrize(("name", "text"), [("a.txt", " \n"), ("a", "")])
+def test_text_without_sentences_has_no_item_with_one(name, text, reading, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
+        assert not any(sentences for sentences, _ in items_of([str(path)], Sentence, reading))
+
+
+ROW = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+CASES = {
+    "texts": ({"a.txt": "Go. Stop.\n", "b.txt": "Go.\n"}, ["a-1", "a-2", "b-1"], ["a", None, "b"]),
+    "same names": ({"a.txt": "Go.\n", "x/a.txt": "Go.\n"}, ["a-1", "a-2-1"], ["a", "a-2"]),
+    "blanks": ({"my old.b.txt": "Go.\n", "c": "Go.\n"}, ["my_old.b-1", "c-1"], ["my_old.b", "c"]),
+    "unique ids": ({"a.conllu": f"# sent_id = x\n{ROW}", "b.conllu": f"# sent_id = y\n{ROW}"}, ["x", "y"], ["a", "b"]),
+    "the same ids": (
+        {"a.conllu": f"# newdoc id = d\n# sent_id = x\n{ROW}", "b.conllu": f"# sent_id = x\n{ROW}{ROW}"},
+        ["a-x", "b-x", None],
+        ["d", "b", None],
+    ),
+    "ids that look alike": ({"a.txt": "Go.\n", "b.conllu": f"# sent_id = a-1\n{ROW}"}, ["a-2-1", "a-1"], ["a-2", "b"]),
+}
+BANKS = {
+    "texts": ({"a.txt": "Go. Stop.\n", "b.txt": "Go.\n"}, ["a-1", "a-2", "b-1"]),
+    "the same ids": ({"a.amr": "# ::id 1\n# ::snt Go\n\n", "b.amr": "# ::id 1 ::snt Go\n\n"}, ["a-1", "b-1"]),
+    "unique ids": ({"a.amr": "# ::id 1\n# ::snt Go\n\n", "b.amr": "# ::id 2 ::snt Go\n\n"}, ["1", "2"]),
+    "text and bank": ({"a.txt": "Go.\n", "b.amr": "# ::id 1 ::snt Go\n\n"}, ["a-1", "1"]),
+}
+
+
+def write_files(files: dict[str, str], folder: Path) -> list[str]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return [str(folder / name) for name in files]
+
+
+def sentences_of(paths, kind) -> list:
+    inputs = map(Input, paths, documents(paths, kind, Reading()))
+    return [item.sentences[0] for one in inputs for item in read_items(one, kind, Reading())]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_trees_have_unique_ids_and_documents(case, tmp_path):
+    files, ids, names = CASES[case]
+    found = sentences_of(write_files(files, tmp_path), Sentence)
+    assert [sentence.id for sentence in found] == ids
+    assert [sentence.comment("newdoc id") for sentence in found] == names
+
+
+@pytest.mark.parametrize("case", BANKS)
+def test_amrs_have_unique_ids(case, tmp_path):
+    files, ids = BANKS[case]
+    assert [entry.id for entry in sentences_of(write_files(files, tmp_path), AmrEntry)] == ids

@@ -1,0 +1,233 @@
+"""Inputs of `parse`: files of sentences and tables of texts, read item by item."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from itertools import chain, count, islice
+from pathlib import PurePath
+from typing import Any, NamedTuple, cast
+
+from transition_parser.base.errors import errors_at, input_error, needs_extra, shortened
+from transition_parser.base.files import unpacked_name
+from transition_parser.base.model_files import json_object
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence, decode_line
+from transition_parser.parsing.sentences.files import (
+    EmptyLine,
+    FileLayout,
+    Kind,
+    Reading,
+    SentenceReader,
+    head_and_layout,
+    opened,
+    read_sentences,
+    sentences_in_file,
+)
+from transition_parser.parsing.sentences.streams import may_pause
+from transition_parser.parsing.sentences.texts import TextWarnings, is_missing, too_long
+from transition_parser.text.segmentation import is_longer
+
+_ID = re.compile(r"#\s*sent_id\s*=")
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
+
+
+class Document(NamedTuple):
+    """An input among several inputs."""
+
+    name: str  # a name that no other input has, made from the name of the file
+    in_ids: bool  # True where the ids of the sentences get the name in front
+
+    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
+        """Return a sentence of the input with a unique id; `opens`: it is the first sentence."""
+        id_ = f"{self.name}-{sentence.id}"
+        if isinstance(sentence, AmrEntry):
+            has_new_id = self.in_ids and sentence.id is not None
+            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if has_new_id else sentence
+        comments = [f"# sent_id = {id_}" if self.in_ids and _ID.match(one) else one for one in sentence.comments]
+        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+            comments.insert(0, f"# newdoc id = {self.name}")
+        return replace(sentence, comments=tuple(comments))
+
+
+class Input(NamedTuple):
+    """A file to parse, or `-` for standard input."""
+
+    path: str
+    document: Document | None = None  # the name of the file among several files that are parsed into one output
+
+    @property
+    def name(self) -> str:
+        """The name of the document: that of the file, without suffixes and white space, unless several have it."""
+        stem = "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
+        return stem if self.document is None else self.document.name
+
+
+class TableFormat(Enum):
+    """The formats of tables, each with the suffixes of its file names."""
+
+    JSONL = (".jsonl", ".ndjson", ".jsonlines")
+    PARQUET = (".parquet", ".pq")
+
+
+class TableRow(NamedTuple):
+    """One row of a table."""
+
+    value: object  # the value of the column that holds the text
+    kept: Any  # the data that the output needs of the row: in JSONL its line, in Parquet a batch of this row
+    name: str  # the file with the number of the row, as messages name it
+
+
+class Item(NamedTuple):
+    """A unit of parsing and writing: a sentence, an empty line in place of a sentence, or a row of a table."""
+
+    sentences: list  # one sentence of a file of sentences, or any number of sentences of a row
+    kept: Any = None  # `TableRow.kept` of a row
+    document: str | None = None  # the name of the file whose sentences are all in this item
+
+
+def table_of(path: str, reading: Reading) -> TableFormat | None:
+    """Return the table format of a file by the suffix of its name, None for a file of sentences."""
+    suffix = PurePath(unpacked_name(path)).suffix.lower()
+    table = next((table for table in TableFormat if suffix in table.value), None)
+    if table is not None and reading.column is None:
+        raise input_error("the file is a table: name the column of its texts with --column NAME", path)
+    return TableFormat.JSONL if table is None and reading.column is not None else table
+
+
+def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
+    """Return the sentences of a row, each a `kind`."""
+    value = row.value
+    if is_missing(value):
+        return []
+    if isinstance(value, str):
+        lines = (f"{line}\n" for line in warned.replaced(value, row.name).split("\n"))
+        found = SentenceReader(row.name, kind, reading, warned).of_text(lines, reading.layout_of_text)
+        return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
+    if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
+        if is_longer(value, reading.longest):
+            raise input_error(f"the list of words {too_long(value, reading.longest)}", row.name)
+        with errors_at(row.name):
+            return [kind.from_words([warned.replaced(word, row.name) for word in value])] if value else []
+    shown = shortened(repr(value), 40)
+    raise input_error(f"column {reading.column!r} holds {shown}: it must be a text, a list of words, or null", row.name)
+
+
+def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
+    """Return the problem with the columns of a table."""
+    if columns.count(reading.column) != 1:
+        shown = shortened(", ".join(map(repr, columns)) or "none", 200)
+        number = "no column" if reading.column not in columns else "more than one column"
+        return f"there is {number} {reading.column!r} (the columns: {shown})"
+    if reading.added in columns:
+        return f"there is a column {reading.added!r} already: name another column for the parses with --parse-column"
+    return None
+
+
+def read_jsonl(path: str, reading: Reading) -> Iterator[TableRow]:
+    """Yield the rows of a file of JSON objects, a line each, blank lines left out."""
+    with opened(path) as (file, name):
+        for number, raw in enumerate(file, 1):
+            line = decode_line(raw, name, number).strip()
+            if not line:
+                continue
+            row = json_object(line, name, number)
+            if unfit := why_unfit([*row], reading):
+                raise input_error(unfit, name, number)
+            yield TableRow(row[str(reading.column)], line, f"{name}:{number}")
+
+
+# --- Parquet ------------------------------------------------------------
+
+ROWS_TOGETHER = 4096  # number of rows that are held at a time, and written as one row group
+
+
+def arrow() -> Any:
+    """Return the module `pyarrow.parquet`. Raises `InputError` where it is not installed."""
+    with needs_extra("parquet", "Parquet files"):
+        import pyarrow.parquet
+    return pyarrow.parquet
+
+
+def read_parquet(path: str, reading: Reading) -> Iterator[TableRow]:
+    """Yield the rows of a file."""
+    with opened_parquet(path) as file:
+        if problem := why_unfit(file.schema_arrow.names, reading):
+            raise input_error(problem, path)
+        number = 0
+        for batch in file.iter_batches(ROWS_TOGETHER):
+            values = batch.column(reading.column)
+            for i in range(batch.num_rows):
+                number += 1
+                row = f"{path}: row {number}"
+                try:
+                    value = values[i].as_py()
+                except UnicodeDecodeError:
+                    raise input_error("the text is not UTF-8", row) from None
+                yield TableRow(value, batch.slice(i, 1), row)
+
+
+def opened_parquet(path: str) -> Any:
+    """Return a file as pyarrow opens it. Raises `InputError` for a file that is not Parquet."""
+    parquet = arrow()
+    from pyarrow import ArrowException
+
+    with open(path, "rb"):  # so that a missing file is an OSError with its name
+        pass
+    try:
+        return parquet.ParquetFile(path)
+    except (ArrowException, OSError) as error:
+        raise input_error(f"not a Parquet file: {shortened(str(error))}", path) from None
+
+
+def read_items(one: Input, kind: Kind, reading: Reading) -> Iterator[Item]:
+    """Yield the items of an input, with sentences of the class `kind`."""
+    table = table_of(one.path, reading)
+    if table is not None:
+        warned = TextWarnings(of_markup=not reading.raw)
+        for row in read_parquet(one.path, reading) if table is TableFormat.PARQUET else read_jsonl(one.path, reading):
+            yield Item(_sentences(row, kind, reading, warned), row.kept)
+        return
+    opens = True
+    for sentence in sentences_in_file(one.path, kind, reading):
+        if isinstance(sentence, EmptyLine):
+            yield Item([], sentence)
+        else:
+            yield Item([sentence if one.document is None else one.document.placed(sentence, opens)])
+            opens = False
+
+
+def shard_of(items: Callable[[], Iterable[Item]], number: int, of: int) -> Iterator[Item]:
+    """Return the items that process `number` of `of` parses; `items`, which returns all of them, is called twice."""
+    size = sum(1 for _ in items())
+    return islice(items(), size * (number - 1) // of, size * number // of)
+
+
+def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Document | None]:
+    """Return the document of each input; None for a single input and for tables, whose ids stay as they are."""
+    if len(paths) == 1 or reading.column is not None:
+        return [None] * len(paths)
+    own = [_own_ids(path, kind, reading) for path in paths]
+    files_with = Counter(chain.from_iterable(ids or () for ids in own))
+    taken = {id_[: dash.start()] for id_ in files_with for dash in re.finditer("-", id_)}
+    found: list[Document | None] = []
+    for path, ids in zip(paths, own, strict=True):
+        stem = Input(path).name
+        name = next(name for name in chain([stem], (f"{stem}-{i}" for i in count(2))) if name not in taken)
+        taken.add(name)
+        found.append(Document(name, ids is None or any(files_with[id_] > 1 for id_ in ids)))
+    return found
+
+
+def _own_ids(path: str, kind: Kind, reading: Reading) -> set[str] | None:
+    """Return the ids in a file of CoNLL-U or a bank, None for text and for pipes."""
+    if may_pause(path):
+        return None
+    with opened(path) as (file, name):
+        if head_and_layout(file, name, kind, reading)[1] is not FileLayout.BLOCKS:
+            return None
+    sentences = read_sentences(path, cast("type[Sentence]", kind))  # of either kind
+    return {sentence.id for sentence in sentences if sentence.id is not None}
