@@ -8,9 +8,9 @@ scores. They count all words; a last line names the columns that some words of g
 
 AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` (1.0.4) counts it but with a fixed seed, each of several
 equal triples matched only once, and strings compared whole (`"New York"`); the fine-grained scores of Damonte et al.
-2017; and SemBLEU of the whole file (Song and Gildea 2019). For graphs of more than about 400 nodes each, Smatch's hill
-climbing runs once, without restarts: it starts from equal concepts, and takes the best step for one node after the
-other. Graphs of more than about 10,000 nodes each are refused.
+2017. For graphs of more than about 400 nodes each, Smatch's hill climbing runs once, without restarts: it starts from
+equal concepts, and takes the best step for one node after the other. Graphs of more than about 10,000 nodes each are
+refused.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, what in BREAKDOWNS.items():
         trees.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=f"also give the LAS {what}")
     amrs = parser.add_argument_group("AMRs")
-    fine = "also give the fine-grained scores (unlabeled, concepts, named entities and others) and SemBLEU"
+    fine = "also give the fine-grained scores (unlabeled, concepts, named entities and others)"
     amrs.add_argument("--fine-grained", action="store_true", help=fine)
     wiki = "leave :wiki out of both files (parse --wiki none writes none)"
     amrs.add_argument("--ignore-wiki", action="store_true", help=wiki)

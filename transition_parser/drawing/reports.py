@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.base.files import replacing
-from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
+from transition_parser.graphs.amr_score import Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
@@ -24,7 +24,7 @@ NAMES = {  # key of a figure → its name in a report
     "tokens": "tokens (F1, %)", "sentences": "sentences", "words": "words",
     "smatch": "all triples (Smatch)", "unlabeled": "without roles", "no_wsd": "without senses of frames",
     "concepts": "concepts", "named_entities": "named entities", "negation": "negation", "wiki": "links to Wikipedia",
-    "reentrancies": "re-entrancies", "srl": "arguments of frames", "sembleu": "SemBLEU",
+    "reentrancies": "re-entrancies", "srl": "arguments of frames",
 }  # fmt: skip
 
 
@@ -85,14 +85,13 @@ _STEP = 10  # width of the intervals of sentence lengths, in words
 
 
 def amr_report(
-    pairs: Sequence[tuple[AmrEntry, AmrEntry]], scores: BankScore, figures: Mapping[str, Any]
+    pairs: Sequence[tuple[AmrEntry, AmrEntry]], smatch: Sequence[Counts], figures: Mapping[str, Any]
 ) -> ErrorReport:
-    """Return the error report of AMRs, in pairs of gold and predicted."""
+    """Return the error report of AMRs, in pairs of gold and predicted, each with its counts of Smatch."""
     parts = [(NAMES.get(name, name), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [[name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))] for name, value in parts]
     head, bars = ("triples", "precision", "recall", "F1"), [1 - value["f1"] for _, value in parts]
     fine = ReportTable("Scores, and errors (1 − F1)", head, rows, bars)
-    smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
     by_length: dict[int, list[Counts]] = {}
     for (gold, _), count in zip(pairs, smatch, strict=True):
         by_length.setdefault((len(gold.text.split()) - 1) // _STEP, []).append(count)

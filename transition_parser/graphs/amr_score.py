@@ -1,7 +1,6 @@
 """Smatch of AMRs, and the fine-grained scores related to it.
 
-Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their tool amr-evaluation; SemBLEU: Song and
-Gildea 2019
+Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their tool amr-evaluation
 """
 
 from __future__ import annotations
@@ -9,13 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from typing import NamedTuple
-
-from sacrebleu.metrics.bleu import BLEU
 
 from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.process import in_parallel, progress
@@ -31,65 +27,9 @@ from transition_parser.graphs.smatch import (
     plain_label,
 )
 
-MAX_ORDER = 3  # the longest n-grams of SemBLEU
 RESTARTS = 4  # the default of the program smatch.py
 _SENSE = re.compile(r"(?<=[a-zA-Z0-9-])-\d+$")
 _CHUNK = 8  # pairs of graphs that a process gets at once
-
-
-class NgramCounts(NamedTuple):
-    """Numbers of n-grams for n = 1, 2, 3, and numbers of nodes and edges."""
-
-    match: tuple[int, ...] = (0,) * MAX_ORDER  # of the system's n-grams; each counts at most as often as gold has it
-    system: tuple[int, ...] = (0,) * MAX_ORDER  # all n-grams of the system
-    system_size: int = 0
-    gold_size: int = 0
-
-
-def sembleu(counts: Iterable[NgramCounts]) -> float:
-    """Return SemBLEU, from 0 to 1, of several sentences together."""
-    matches, systems, system_sizes, gold_sizes = zip(NgramCounts(), *counts)
-    score = BLEU.compute_bleu(
-        [*map(sum, zip(*matches))],
-        [*map(sum, zip(*systems))],
-        sum(system_sizes),
-        sum(gold_sizes),
-        smooth_method="exp",
-        effective_order=True,
-        max_ngram_order=MAX_ORDER,
-    )
-    return score.score / 100
-
-
-def ngram_counts(gold: AmrEntry, system: AmrEntry) -> NgramCounts:
-    """Return the counts from which SemBLEU of two graphs is computed."""
-    (theirs, gold_size), (ours, system_size) = _ngrams(gold), _ngrams(system)
-    match = tuple((ours[n] & theirs[n]).total() for n in range(MAX_ORDER))
-    return NgramCounts(match, tuple(counts.total() for counts in ours), system_size, gold_size)
-
-
-def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
-    """Return (a counter of the n-grams for each n, the number of nodes and edges). Nodes of `:wiki` are included."""
-    labels, edges = list(entry.amr.labels), list(entry.amr.edges)
-    outgoing: list[list[tuple[int, str, int]]] = [[] for _ in range(len(labels) + len(entry.wiki))]
-    for number, (source, role, target) in enumerate(edges):
-        outgoing[source].append((number, role, target))
-    for number, node in enumerate(entry.wiki):
-        outgoing[node].append((len(edges) + number, "wiki", len(labels) + number))
-    names = [label.strip('"').lower() for label in (*labels, *entry.wiki.values())]
-    # the last node, the n-gram and the edges of each path of one node, of two nodes, …
-    paths: list[tuple[int, tuple[str, ...], frozenset[int]]]
-    paths = [(node, (name,), frozenset()) for node, name in enumerate(names)]
-    counts = []
-    for _ in range(MAX_ORDER):
-        counts.append(Counter(ngram for _node, ngram, _edges in paths))
-        paths = [
-            (target, (*ngram, role.lower(), names[target]), used | {edge})
-            for node, ngram, used in paths
-            for edge, role, target in outgoing[node]
-            if edge not in used
-        ]
-    return counts, len(names) + len(edges) + len(entry.wiki)
 
 
 @dataclass(frozen=True)
@@ -212,27 +152,13 @@ def count_entries(
     return _count(ours, theirs, restarts, seed)
 
 
-class SentenceScore(NamedTuple):
-    """The counts of one sentence."""
-
-    counts: dict[str, Counts]  # `smatch` and, in fine-grained scoring, the names in FINE_GRAINED → counts
-    ngrams: NgramCounts | None = None  # in fine-grained scoring
+# of one sentence, or of a file: `smatch` and, in fine-grained scoring, the names in FINE_GRAINED → counts
+Scores = dict[str, Counts]
 
 
-class BankScore(NamedTuple):
-    """The scores of two banks that are compared sentence by sentence."""
-
-    sentences: tuple[SentenceScore, ...]
-
-    def total(self) -> dict[str, Counts]:
-        """Return the counts of all sentences together."""
-        names = self.sentences[0].counts
-        return {name: sum((sentence.counts[name] for sentence in self.sentences), Counts()) for name in names}
-
-    def sembleu(self) -> float | None:
-        """Return SemBLEU of all sentences together, from 0 to 1; None if n-grams were not counted."""
-        counted = [sentence.ngrams for sentence in self.sentences if sentence.ngrams is not None]
-        return sembleu(counted) if counted else None
+def total(sentences: Sequence[Scores]) -> Scores:
+    """Return the counts of all sentences together."""
+    return {name: sum((of_sentence[name] for of_sentence in sentences), Counts()) for name in sentences[0]}
 
 
 def compare_banks(
@@ -243,20 +169,19 @@ def compare_banks(
     fine_grained: bool = False,
     ignore_wiki: bool = False,
     ignore_ids: bool = False,
-) -> BankScore:
-    """Return the scores of two files whose entries correspond; above 1 process, a script needs a `__main__` guard."""
+) -> list[Scores]:
+    """Return the scores of each sentence of two files; above 1 process, a script needs a `__main__` guard."""
     pairs = list(paired_entries(gold_path, system_path, ignore_wiki, ignore_ids))
     score = partial(_score, seed=seed, fine_grained=fine_grained)
     results = in_parallel(score, pairs, processes, _CHUNK)
-    return BankScore(tuple(progress(results, "score", len(pairs))))
+    return list(progress(results, "score", len(pairs)))
 
 
-def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> SentenceScore:
+def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Scores:
     gold, system = pair
-    scores = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
+    compared = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
     with errors_at(system.path, system.line, system.id):
-        counts = {name: count_entries(gold, system, of, seed=seed) for name, of in scores.items()}
-    return SentenceScore(counts, ngram_counts(gold, system) if fine_grained else None)
+        return {name: count_entries(gold, system, of, seed=seed) for name, of in compared.items()}
 
 
 def paired_entries(

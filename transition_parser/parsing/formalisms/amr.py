@@ -125,31 +125,27 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.amr_score import compare_banks, paired_entries
+        from transition_parser.graphs.amr_score import compare_banks, paired_entries, total
 
         given = {**self.score_options, "html": None, **(options or {})}
         ignored = given["ignore_wiki"], given["ignore_ids"]
         fine_grained = bool(given["fine_grained"] or given["html"])
         scores = compare_banks(gold, system, given["seed"], given["processes"], fine_grained, *ignored)
-        figures: dict[str, Any] = {"sentences": len(scores.sentences)}
-        for name, counts in scores.total().items():
+        figures: dict[str, Any] = {"sentences": len(scores)}
+        for name, counts in total(scores).items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
             figures[name] = parts if counts.system or counts.gold else None  # None: neither file has such triples
-        sembleu = scores.sembleu()
-        if sembleu is not None:
-            figures["sembleu"] = round(sembleu, 4)
         if given["html"]:
             from transition_parser.drawing.reports import amr_report, write_page
 
-            report = amr_report([*paired_entries(gold, system, *ignored)], scores, figures)
+            smatch = [of_sentence["smatch"] for of_sentence in scores]
+            report = amr_report([*paired_entries(gold, system, *ignored)], smatch, figures)
             write_page(given["html"], f"{system} against {gold}", figures, report)
         lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
         for name, parts in figures.items():
-            if name not in ("sentences", "sembleu"):
+            if name != "sentences":
                 precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
                 lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
-        if sembleu is not None:
-            lines += ["", f"sembleu {sembleu:>16.4f}"]
         return Report(figures, "\n".join(lines))
 
     def gold_graphs(
