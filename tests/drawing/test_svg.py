@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.drawing.pictures import texts
 from transition_parser.drawing.amrs import amr_drawings
-from transition_parser.drawing.derivations import latex
 from transition_parser.drawing.svg import (
     colors,
     drawable,
@@ -18,7 +17,7 @@ from transition_parser.drawing.svg import (
     text,
     text_width,
 )  # fmt: skip
-from transition_parser.drawing.trees import tree_drawings
+from transition_parser.drawing.trees import latex, tree_drawings
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from tests.drawing.pictures import SVG, check_texts, of_kind, texts
 from tests.helpers.strategies import trees
-from transition_parser.drawing.derivations import derivation_drawing
-from transition_parser.drawing.trees import TreeLayout, tree_drawings, tree_of
+from transition_parser.drawing.trees import TreeLayout, derivation_drawing, tree_drawings, tree_of
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import oracle

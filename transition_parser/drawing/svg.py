@@ -1,4 +1,4 @@
-"""Pictures as SVG: escaped elements, texts of a known width, and the style that all pictures share."""
+"""Pictures as SVG: escaped elements, texts of a known width, the style that all pictures share; files of pictures."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 from html import escape
+from pathlib import Path
 from string import Template
 
 import regex
 
-from transition_parser.base.errors import shortened
+from transition_parser.base.errors import needs_extra, shortened
 
 SIZES = {  # kind of text → font size in pixels
     "word": 15, "tag": 11, "lemma": 11, "figure": 10, "role": 12, "concept": 14, "constant": 13, "action": 12,
@@ -224,3 +225,22 @@ def title(name: str, confidence: float | None) -> str:
         return ""
     digits = 0 if confidence >= 0.99995 else 1 if confidence >= 0.0995 else 2
     return element("title", escape(f"{drawable(name)}: {100 * confidence:.{digits}f} %", quote=False))
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+_PIXELS_PER_INCH = 192.0  # of PNG: two for each pixel of the drawing
+_DOCUMENT = b'#set page(width: auto, height: auto, margin: 0pt)\n#image("drawing.svg")'
+
+
+def write_drawing(svg: str, path: Path) -> None:
+    """Write a drawing in the format of the suffix of the path: `.svg`, `.png` or `.pdf`, by typst, which embeds fonts."""
+    file = f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n'.encode()
+    if path.suffix != ".svg":
+        with needs_extra("draw", "pictures in PNG and PDF, unlike SVG,"):
+            import typst
+        source = {"main": _DOCUMENT, "drawing.svg": file}
+        # the time is that of the epoch, so that equal drawings give equal files
+        file = typst.compile(source, format=path.suffix[1:], ppi=_PIXELS_PER_INCH, timestamp=0)
+    path.write_bytes(file)

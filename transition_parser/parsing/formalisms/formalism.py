@@ -94,7 +94,7 @@ class Formalism(ABC, Generic[E, P, G]):
         system: the transition system whose derivation of the tree is drawn, too
         picture: its suffix is `.svg`, `.png`, `.pdf`, or `.tex`
         """
-        from transition_parser.drawing.files import write_drawing
+        from transition_parser.drawing.svg import write_drawing
 
         found = next((one for one in self.read_graphs(path) if wanted is None or one.id == wanted), None)
         if found is None:
