@@ -228,17 +228,3 @@ def test_search_trees_needs_finite_scores(number):
     for changed in ({"words": torch.full((2, 3, 3, 32), number)}, {"bias": torch.full((32,), number)}):
         with pytest.raises(NotFiniteError):
             search_trees(**{**search_case(), **changed})
-
-
-@pytest.mark.parametrize(
-    ("heads", "problem"),
-    [
-        (longs([3, 0, 0], [0, 0, 0]), "heads must be"),
-        (longs(3, 0, 4), "head: beyond"),
-        (longs(3, 2, 1), "head: no tree"),
-        (torch.zeros(0, dtype=torch.long), "head: no tree"),
-    ],
-)
-def test_derive_tree(heads, problem):
-    with pytest.raises(ValueError, match=problem):
-        trees.derive_tree(heads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,10 +22,11 @@ from transition_parser.models.spa_dp import (
     SequencePreservedAttention,
     VanillaAttention,
 )
-from transition_parser.modules.contract import only_legal
-from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, other_words
+from transition_parser.modules.contract import ScoredTree, only_legal
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
 from transition_parser.parsing.parses import graph_of
-from transition_parser.parsing.search import search
+from transition_parser.parsing.search import derivations_of_trees, search
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import RootRelations, make_system
 
@@ -133,14 +135,15 @@ def test_derivations_build_their_trees(system, labelled):
     transitions = make_system(system, ("a", "c") if labelled else (), roots=RootRelations(frozenset({"root"})))
     actions = [*transitions.actions(["root", "x", "y"])]
     table = ActionTable(transitions, ["<s>", "<pad>", "</s>", "<unk>", *map(str, actions)])
-    shift_ids = [row[0] for row in table.features(words)] if labelled else None
-    derive = Derivations(table)
+    encoder_out = EncoderOut(torch.zeros(1, 6, 1), torch.ones(1, 6, dtype=torch.bool), torch.tensor([5]))
+    encoder_out = replace(encoder_out, features=torch.tensor(table.features(words))[None])
     for number, heads in enumerate(TREES[5].tolist()):
         relations = ["root" if head == 0 else "xy"[(number + i) % 2] for i, head in enumerate(heads)]
         scores = [-float(i) for i in range(5)]
-        tree = ScoredTree(heads, [table.relations.index(r) for r in relations], scores)
-        found = derive.from_tree(tree, shift_ids)
-        assert graph_of(table, words, found.tokens) == DependencyTree(tuple(heads), tuple(relations))
+        tree = DependencyTree(tuple(heads), tuple(relations))
+        decoder = SimpleNamespace(table=table, trees=lambda _, tree=tree, scores=scores: [ScoredTree(tree, scores)])
+        (found,) = derivations_of_trees(decoder, encoder_out)
+        assert graph_of(table, words, found.tokens) == tree
         assert sorted(score for score in found.step_scores if score) == sorted(scores[1:])
         assert found.score == pytest.approx(sum(scores) / (len(found.tokens) + 1))
         arcs = [score for token, score in zip(found.tokens, found.step_scores) if table.relation[token]]

@@ -1,8 +1,6 @@
-"""Whole trees and their derivations. `tests/models/test_spa_dp.py` tests that derivations build their trees."""
+"""Whole trees. `tests/models/test_spa_dp.py` tests that derivations build their trees."""
 
 from __future__ import annotations
-
-from functools import cache
 
 import pytest
 import torch
@@ -10,21 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.helpers.strategies import RELATIONS, trees
+from tests.helpers.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import loader
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_decoder import (
-    Derivations,
-    ScoredTree,
     TreeDecoder,
     are_trees,
     other_words,
 )
-from transition_parser.states.machine import replay
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import RootRelations, make_system
+from transition_parser.transitions import make_system
 
 NAMES = ("nsubj", "csubj", "expl")
 
@@ -52,27 +46,6 @@ class FixedRelations(nn.Module):
         return scores
 
 
-needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
-
-
-@cache
-def derivations(labelled: bool) -> Derivations:
-    words = ("a", "c") if labelled else ()
-    system = make_system("arc-hybrid-swap", words, roots=RootRelations(frozenset({"root"})))
-    actions = map(str, system.actions(list(RELATIONS)))
-    return Derivations(ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *actions]))
-
-
-@needs_kernels
-@given(trees(max_words=30) | trees(max_words=30, projective=True), st.booleans(), st.data())
-def test_the_kernel_finds_the_derivations_of_the_oracle(tree, labelled, data):
-    derive, n = derivations(labelled), len(tree)
-    relations = [derive.table.relations.index(relation) for relation in tree.relations]
-    shift_ids = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)) if labelled else None
-    scored = ScoredTree(tree.heads, relations, [-0.1 * (i + 1) for i in range(n)])
-    assert derive.from_tree(scored, shift_ids) == derive.by_oracle(scored, shift_ids)
-
-
 @given(st.lists(trees(max_words=9) | st.lists(st.integers(0, 9), min_size=1, max_size=9), min_size=1, max_size=4))
 def test_what_is_a_tree(sentences):
     """Heads of trees, and any heads, in a batch: those of a tree with a single root are told apart."""
@@ -91,11 +64,10 @@ def test_the_subject_is_one():
     decoder = TreeDecoder(table, FixedHeads(), FixedRelations(table))
     lengths, both = torch.tensor([5, 3]), torch.zeros(2, 6, 1)
     some = EncoderOut(both, torch.arange(6) <= lengths[:, None], lengths)
-    first, second = (only for (only,) in decoder.derivations(some, 1))
+    first, second = decoder.trees(some)
     alone = EncoderOut(both[1:, :4], torch.ones(1, 4, dtype=torch.bool), lengths[1:])
-    assert decoder.derivations(alone, 1) == [[second]]
-    for found, n in ((first, 5), (second, 3)):
-        tree, logs = replay(table, ["x"] * n, found.tokens, found.step_scores)
+    assert decoder.trees(alone) == [second]
+    for (tree, logs), n in ((first, 5), (second, 3)):
         assert tree.heads == (0, *[1] * (n - 1))
         assert tree.relations == ("root", "expl", "nsubj", "expl", "expl")[:n]
         scores = decoder.relations(both, torch.zeros(2, 6, dtype=torch.long))[0, :n]

@@ -23,7 +23,6 @@ from transition_parser.modules.tree_decoder import ArcBeliefs
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import Parse
-from transition_parser.states.machine import replay
 from transition_parser.states.table import ActionTable
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import RootRelations, make_system
@@ -75,8 +74,7 @@ def expected(count: int, members: list[ArcBeliefs], tree: DependencyTree) -> flo
 @given(believed())
 def test_no_tree_has_more_right_arcs_to_be_expected(case):
     count, members = case
-    found = JointTrees(table()).derivation(members, ["x"] * count)
-    tree, _ = replay(table(), ["x"] * count, found.tokens, found.step_scores)
+    tree, _ = JointTrees(table()).tree(members, count)
     best = max(
         expected(count, members, DependencyTree(heads, labels))
         for heads in itertools.product(range(count + 1), repeat=count)
@@ -92,8 +90,7 @@ def test_no_tree_has_more_right_arcs_to_be_expected(case):
 def test_the_scores_are_those_of_the_mean_of_all_parsers():
     one = ArcBeliefs(np.array([0, 1]), np.array([1, 2]), ("nsubj", "root"), np.array([0.5, 0.9]))
     other = ArcBeliefs(np.array([0, 1]), np.array([1, 2]), ("nsubj", "root"), np.array([0.7, 0.5]))
-    found = JointTrees(table()).derivation([one, other], ["a", "b"])
-    tree, scores = replay(table(), ["a", "b"], found.tokens, found.step_scores)
+    tree, scores = JointTrees(table()).tree([one, other], 2)
     assert tree == DependencyTree((2, 0), ("nsubj", "root"))
     assert [*map(math.exp, scores)] == pytest.approx([0.6, 0.7])
 

@@ -28,7 +28,7 @@ from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.formalisms import AMR, ToParse
 from transition_parser.parsing.multi_sentence import multi_sentence
-from transition_parser.parsing.parses import AmrParse, Parse, Parses
+from transition_parser.parsing.parses import AmrParse, Derivation, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
@@ -186,7 +186,7 @@ def contracted(text: str = CONTRACTED) -> Parse:
     (sentence,) = parse_conllu(text.encode().splitlines(keepends=True))
     tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
     tagged = sentence.with_tags(("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!"))
-    return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), (), -0.5, model="a 1")
+    return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), Derivation((), -0.5), model="a 1")
 
 
 def random_tree(draw, n: int) -> DependencyTree:
@@ -284,7 +284,9 @@ def test_triples_are_the_ones_that_penman_reads():
 
 def test_a_line_of_json_has_short_numbers_and_actions_on_request():
     parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
-    parse = replace(parse, mean_log_probability=-0.123456, probability=0.00012345678)
+    parse = replace(
+        parse, derivation=replace(parse.derivation, mean_log_probability=-0.123456), probability=0.00012345678
+    )
     line = parse.to_json()
     found = json.loads(line)
     assert "\n" not in line and "actions" not in found

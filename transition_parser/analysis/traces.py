@@ -156,16 +156,18 @@ def _traced(
     encoder_out, found = parser.derivations(sentence, nbest, number)
     words = [normalise(form) for form in sentence.forms]
     derivations = []
-    for place, (hypothesis, parse) in enumerate(found):
+    ids = {name: token for token, name in enumerate(table.tokens)}
+    for place, parse in enumerate(found):
         steps: list[Step] = []
         if only is None or place == min(only, len(found) - 1):
             plain = steps_of(formalism, table.system, words, parse.actions)
-            direct = parser.model.searches_directly
-            for step in plain if direct else _scored(parser, encoder_out, hypothesis.tokens, plain):
+            tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in parse.actions]
+            for step in _scored(parser, encoder_out, tokens, plain) if tokens else plain:
                 pause()
                 steps.append(step)
-        graph, total = graph_data(parse, parse.annotated()), sum(hypothesis.step_scores)
-        derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total)
+        graph, mean = graph_data(parse, parse.annotated()), parse.mean_log_probability
+        total = mean * (len(parse.actions) + 1)
+        derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), mean, total)
         if drawings and steps:
             derivation = _drawn(derivation, formalism, sentence.forms, parse.drawings())
         derivations.append(derivation)

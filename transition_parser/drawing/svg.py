@@ -235,7 +235,7 @@ _DOCUMENT = b'#set page(width: auto, height: auto, margin: 0pt)\n#image("drawing
 
 
 def write_drawing(svg: str, path: Path) -> None:
-    """Write a drawing in the format of the suffix of the path: `.svg`, `.png` or `.pdf`, by typst, which embeds fonts."""
+    """Write a drawing as the suffix of the path says: `.svg`, or by typst, which embeds fonts, `.png` or `.pdf`."""
     file = f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n'.encode()
     if path.suffix != ".svg":
         with needs_extra("draw", "pictures in PNG and PDF, unlike SVG,"):

@@ -16,8 +16,6 @@ from transition_parser.kernels import loader
 from transition_parser.kernels.loader import BLOCK, HALF, optional, require, supports
 
 _SITUATIONS, _EFFECT = 256, 8  # the numbers of situations (`situation_of` in tree_machine.h) and of fields of an effect
-SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # `StepKind` of tree_oracle.h
-_TREE_ROOMS = 5  # the rows of memory that `derive_tree` needs, `TREE_ROOMS` of tree_oracle.h
 _LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of the enum in costs.c
 _WORDS = 4  # the number of words that effects can name
 
@@ -101,20 +99,6 @@ def replay_derivation(
     )  # fmt: skip
     heads, relations = built.tolist()
     return heads[:-1], relations[:-1], sums.tolist()[:-1]
-
-
-def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the kinds of the steps (`SHIFT` …) that build a tree in arc-hybrid with SWAP, and their words."""
-    words = len(heads)
-    most = words * (words + 1)
-    room, steps = torch.empty(_TREE_ROOMS, words + 1, dtype=torch.long), torch.empty(2, most, dtype=torch.long)
-    count = torch.empty(1, dtype=torch.long)
-    loader.library().derive_tree(
-        words, require("heads", heads, torch.long, words), room.data_ptr(), most, steps[0].data_ptr(),
-        steps[1].data_ptr(), count.data_ptr(),
-    )  # fmt: skip
-    kind, word = steps[:, : int(count)]
-    return kind, word
 
 
 def lost_arcs(

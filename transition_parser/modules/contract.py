@@ -3,7 +3,7 @@
 Legality, the batched machine, search, training and export use a model through this interface alone.
 
 A model has an encoder, called once per sentence, and a `Decoder`. A `StateDecoder` scores the next action from the
-parser state. A `GraphDecoder` scores whole graphs and returns derivations that build them. Shapes: B sentences, P
+parser state. A `GraphDecoder` scores whole trees and returns the best. Shapes: B sentences, P
 positions (words and root), S pieces, T steps of derivations, R hypotheses in search, V action tokens.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut, WordEncoder
@@ -36,6 +37,13 @@ class Hypothesis:
     tokens: list[int]  # action ids, without `</s>`
     step_scores: list[float]  # log-probability of each action
     score: float  # sum of `step_scores`, divided by the number of actions + 1
+
+
+class ScoredTree(NamedTuple):
+    """A tree, with the log-probability of each word's arc: that of the head plus that of the relation."""
+
+    tree: DependencyTree
+    log_probabilities: Sequence[float]
 
 
 class Decision(NamedTuple):
@@ -257,7 +265,7 @@ class MemorylessDecoder(StateDecoder):
 
 
 class GraphDecoder(Decoder, ABC):
-    """A decoder that scores whole graphs and finds the best without search; gold graphs are states before `</s>`."""
+    """A decoder that scores whole trees and finds the best without search; gold trees are states before `</s>`."""
 
     reads_last = True
     words_at_once = 1000
@@ -266,17 +274,13 @@ class GraphDecoder(Decoder, ABC):
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
         """Return all decisions about the graphs of a batch, from the last states (B, 1, …) of the gold derivations.
 
-        A model that scores the same decisions several times returns them in rounds, each in the same order;
-        `derivations` takes those of the last round.
+        A model that scores the same decisions several times returns them in rounds, each in the same order; `trees`
+        takes those of the last round.
         """
 
     @abstractmethod
-    def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
-        """Return the derivations of the best graphs of each sentence, best first: at least one and at most `nbest`.
-
-        The log-probability of an action is the log-probability of the part of the graph that the action decides. Raises
-        `NotFiniteError` where scores are not finite.
-        """
+    def trees(self, encoder_out: EncoderOut) -> list[ScoredTree]:
+        """Return the best tree of each sentence. Raises `NotFiniteError` where scores are not finite."""
 
 
 class ParserModel(nn.Module):
@@ -352,5 +356,5 @@ class ParserModel(nn.Module):
 
     @property
     def searches_directly(self) -> bool:
-        """True for a model that finds derivations by `GraphDecoder.derivations`."""
+        """True for a model that finds trees by `GraphDecoder.trees`."""
         return isinstance(self.decoder, GraphDecoder)

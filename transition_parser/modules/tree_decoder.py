@@ -1,4 +1,4 @@
-"""Graph-based parsers: heads, the best tree, relations, a derivation (McDonald et al. 2005; SPA-DP)."""
+"""Graph-based parsers: heads, the best tree, relations (McDonald et al. 2005; SPA-DP)."""
 
 from __future__ import annotations
 
@@ -12,81 +12,14 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import loader
-from transition_parser.kernels import trees as tree_kernels
-from transition_parser.kernels.trees import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 from transition_parser.modules.best_tree import OnceRelations, best_tree
-from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
+from transition_parser.modules.contract import Decision, GraphDecoder, ScoredTree, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import preferred
-from transition_parser.oracles.static import oracle
 from transition_parser.states.states import TREE, States
-from transition_parser.states.table import SHIFT_ID, ActionClass, ActionTable
+from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.text.columns import RELATION, relations_of
-from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, TreeSystem
-from transition_parser.transitions.arc_hybrid import ArcHybridSwap
-
-_ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
-_SWAP = Action(Kind.SWAP)
-_NONE = -1  # the token of an action that the vocabulary lacks
-
-
-class ScoredTree(NamedTuple):
-    """A tree, and the scores of its arcs."""
-
-    heads: Sequence[int]  # as in `DependencyTree`
-    relations: Sequence[int]  # ids of `ActionTable.relations`
-    scores: Sequence[float]  # log-probability of the head plus that of the relation
-
-
-class Derivations:
-    """A converter of trees into derivations, by a kernel for arc-hybrid with SWAP, else by the static oracle."""
-
-    def __init__(self, table: ActionTable) -> None:
-        assert isinstance(table.system, TreeSystem)
-        self.table, self.system = table, table.system
-        self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
-        arcs = [[self.tokens.get(Action(kind, relation), _NONE) for relation in table.relations] for kind in _ARCS]
-        shifts = [self.tokens.get(Action(Kind.SHIFT, word or None), _NONE) for word in ("", *table.shift_words)]
-        self._arcs, self._shifts = np.array(arcs), np.array(shifts)
-
-    def from_tree(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
-        """Return the derivation of a tree; the action that attaches a word has its score, others 0."""
-        if self.system.name == ArcHybridSwap.name and len(tree.heads) and loader.library() is not None:
-            return self._by_kernel(tree, shift_ids)
-        return self.by_oracle(tree, shift_ids)
-
-    def _by_kernel(self, tree: ScoredTree, shift_ids: Sequence[int] | None) -> Hypothesis:
-        n, heads = len(tree.heads), np.array(tree.heads, np.int64)
-        kind, word = (x.numpy() for x in tree_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
-        token_of = np.empty((4, n), np.int64)  # a row for each kind of step
-        token_of[SHIFT] = self._shifts[0 if shift_ids is None else np.array(shift_ids[:n])]
-        token_of[[LEFT_ARC, RIGHT_ARC]] = self._arcs[:, np.array(tree.relations)]
-        token_of[SWAP] = self.tokens.get(_SWAP, _NONE)
-        tokens = token_of[kind, word]
-        if tokens.min() == _NONE:
-            raise KeyError(f"an action of the tree is not among the {len(self.tokens)} actions of the vocabulary")
-        attaches = (kind == LEFT_ARC) | (kind == RIGHT_ARC)
-        scores = np.where(attaches, np.array(tree.scores)[word], 0.0).tolist()
-        return Hypothesis(tokens.tolist(), scores, sum(scores) / (len(scores) + 1))
-
-    def by_oracle(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
-        tokens, scores = [], []
-        # each word's number takes the place of its relation, so that an action says which word it attaches
-        numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))
-        names = ["", *self.table.shift_words]
-        words = [""] * len(tree.heads) if shift_ids is None else [names[i] for i in shift_ids[: len(tree.heads)]]
-        for action in oracle(self.system, words, numbered):
-            if action.kind in _ARCS:
-                word = int(str(action.label))
-                relation = self.table.relations[tree.relations[word]]
-                tokens.append(self.tokens[Action(action.kind, relation)])
-                scores.append(tree.scores[word])
-            else:
-                tokens.append(self.tokens[action])
-                scores.append(0.0)
-        return Hypothesis(tokens, scores, sum(scores) / (len(tokens) + 1))
-
+from transition_parser.transitions import TREE_SYSTEMS, Kind, TreeSystem
 
 LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
 
@@ -119,8 +52,8 @@ class TreeDecoder(GraphDecoder):
                 f"{' or '.join(fit)}"
             )
         self.heads, self.relations = heads, relations
-        self.derive = Derivations(table)
-        self.once = OnceRelations(table.relations, self.derive.system.once)
+        assert isinstance(table.system, TreeSystem)
+        self.once = OnceRelations(table.relations, table.system.once)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
         self.of_domains: Tensor | None = None  # (domains + 1, relations), 1 where a domain has a relation
         self.of_tags: Tensor | None = None  # (domains + 1, tags + 1, relations) bool: relations of words with a tag
@@ -165,7 +98,7 @@ class TreeDecoder(GraphDecoder):
         return found * self.of_domains[domains][:, None]
 
     @torch.inference_mode()
-    def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
+    def trees(self, encoder_out: EncoderOut) -> list[ScoredTree]:
         *_, words = self.readings(encoder_out)
         lengths = encoder_out.lengths.tolist()
         competing = other_words(encoder_out.mask)
@@ -184,12 +117,9 @@ class TreeDecoder(GraphDecoder):
         relation = relation.masked_scatter(is_word, self._together(positions, relation, relations, is_word))
         of_relation = relations.gather(2, relation[..., None])[..., 0]
         totals = (found.gather(2, positions[..., None])[..., 0] + of_relation).cpu().tolist()
-        relation = relation.cpu().tolist()
-        shift_ids = [None] * len(lengths)
-        if self.table.labelled_shift and encoder_out.features is not None:
-            shift_ids = encoder_out.features[:, :, SHIFT_ID].cpu().tolist()
+        names = np.array(self.table.relations, object)[relation.cpu().numpy()].tolist()
         return [
-            [self.derive.from_tree(ScoredTree(heads[i][:n], relation[i][:n], totals[i][:n]), shift_ids[i])]
+            ScoredTree(DependencyTree(tuple(heads[i][:n]), tuple(names[i][:n])), totals[i][:n])
             for i, n in enumerate(lengths)
         ]
 

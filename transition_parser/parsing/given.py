@@ -275,7 +275,7 @@ _LINE = dict.fromkeys(_PARTS, _OBJECTS) | {
 
 def read_given(path: str | os.PathLike) -> list[Given]:
     """Return the facts of a file. Raises `InputError`, with the line, for a line that holds no facts of a sentence."""
-    name, found = str(path), []
+    name, found = str(path), list[Given]()
     with errors_at(path), open_input(path) as file:
         lines = [*enumerate(file, 1)]
     for number, raw in lines:

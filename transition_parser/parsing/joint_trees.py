@@ -17,11 +17,12 @@ from os import PathLike
 import numpy as np
 
 from transition_parser.base.errors import input_error
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.best_tree import OnceRelations, best_tree
-from transition_parser.modules.contract import Hypothesis
-from transition_parser.modules.tree_decoder import ArcBeliefs, Derivations, ScoredTree, relations_of_arcs
+from transition_parser.modules.contract import ScoredTree
+from transition_parser.modules.tree_decoder import ArcBeliefs, relations_of_arcs
 from transition_parser.parsing.parses import Parse
-from transition_parser.states.table import SHIFT_ID, ActionTable
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions.tree_system import TreeSystem
 
 _LITTLE = 1e-9  # weight of a dependent's relations to all heads, where those to its head alone decide nothing
@@ -48,22 +49,19 @@ class JointTrees:
         system = table.system
         if not isinstance(system, TreeSystem) or system.projective_only:
             raise input_error(f"{system.name} can't build every tree: name a model of another system first", path)
-        self._table = table
+        self._relations = table.relations
         self._ids = {relation: number for number, relation in enumerate(table.relations)}
         self._may_carry = relations_of_arcs(table).numpy() > 0  # (2, R) bool: arcs between words, arcs from the root
         self._once = OnceRelations(table.relations, system.once)
-        self._derive = Derivations(table)
 
     def check_shared(self, relations: Iterable[str], path: str | PathLike | None = None) -> None:
         """Raise `InputError` where the vocabulary has none of the relations of another model, whose file is `path`."""
         if not self._ids.keys() & {*relations} - {""}:
             raise input_error("has no relation in common with the first model", path)
 
-    def derivation(self, beliefs: Sequence[ArcBeliefs], words: Sequence[str]) -> Hypothesis:
-        """Return the derivation of the tree with the largest expected number of right labelled arcs."""
-        tree = self._best(*self._means(beliefs, len(words)), len(words))
-        features = self._table.features(words) if self._table.labelled_shift else None
-        return self._derive.from_tree(tree, None if features is None else [row[SHIFT_ID] for row in features])
+    def tree(self, beliefs: Sequence[ArcBeliefs], count: int) -> ScoredTree:
+        """Return the tree over `count` words with the largest expected number of right labelled arcs."""
+        return self._best(*self._means(beliefs, count), count)
 
     def _means(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the arcs of all parsers, as numbers (word · (count + 1) + head) · R + relation, and their means."""
@@ -95,4 +93,5 @@ class JointTrees:
         likely[~may_carry | (of_words == 0)] = -np.inf
         labels = self._once.choose(of_tree, labels, likely.__getitem__)
         logs = np.log(np.maximum(of_arcs[np.arange(count), labels], sys.float_info.min))
-        return ScoredTree(heads, labels.tolist(), logs.tolist())
+        names = [self._relations[label] for label in labels]
+        return ScoredTree(DependencyTree(tuple(heads), tuple(names)), logs.tolist())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge, with_numbers
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.parsing.parses import AmrParse, within_depth
+from transition_parser.parsing.parses import AmrParse, Derivation, within_depth
 
 TOP = "multi-sentence"
 
@@ -65,8 +65,8 @@ def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrPar
     actions = tuple(action for parse in parses for action in parse.actions)
     total = sum(parse.mean_log_probability * (len(parse.actions) + 1) for parse in parses)
     whole = AmrParse(
-        sentence, AmrGraph(tuple(labels), frozenset(constants), with_numbers(edges)), tuple(alignments), wiki, actions,
-        total / (len(actions) + 1), tuple(node_scores), tuple(edge_scores), new_names,
+        sentence, AmrGraph(tuple(labels), frozenset(constants), with_numbers(edges)), tuple(alignments), wiki,
+        Derivation(actions, total / (len(actions) + 1)), tuple(node_scores), tuple(edge_scores), new_names,
         sum(parse.completed for parse in parses), probability=math.prod(parse.probability for parse in parses),
         model=parses[0].model,
     )  # fmt: skip

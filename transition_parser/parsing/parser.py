@@ -32,7 +32,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
 from transition_parser.modules.bert import merge_adapters
-from transition_parser.modules.contract import Hypothesis, ParserModel
+from transition_parser.modules.contract import GraphDecoder, ParserModel, ScoredTree
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.tagging import Tags
@@ -40,7 +40,7 @@ from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.completion import SentenceFacts
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, ToParse, formalism_of
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, ToParse, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
@@ -527,10 +527,8 @@ class Parser(Generic[P_co]):
 
     def derivations(
         self, sentence: AnySentence, nbest: int | None = None, number: int = 1
-    ) -> tuple[EncoderOut, list[tuple[Hypothesis, P_co]]]:
-        """Parse one sentence by itself.
-
-        Return the encoder's output, and the derivations, best first, each with the parse that it builds.
+    ) -> tuple[EncoderOut, list[P_co]]:
+        """Parse one sentence by itself, and return the encoder's output, and the parse of each derivation, best first.
 
         nbest: maximum number of derivations; by default the whole beam
         number: the number of the sentence, for messages
@@ -541,9 +539,8 @@ class Parser(Generic[P_co]):
             raise InputError("models that find trees together have no search of their own: name one model")
         one = self._to_parse(sentence, number)
         with workers(self.threads, self.device):  # sets the number of threads
-            encoder_out, (found,), (tags,) = self._searched([one], nbest or self.beam)
-        parses = self._replay((one, best, tags) for best in found)
-        return encoder_out, [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
+            encoder_out, _, (parses,) = self._found([one], nbest or self.beam)
+        return encoder_out, [self._calibrated(parse) for parse in parses]
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
@@ -606,32 +603,35 @@ class Parser(Generic[P_co]):
     def _parsed(self, batch: list[ToParse], nbest: int) -> tuple[list[Tags], list[Any]]:
         """Return the tags of each sentence by column, and its best parse, with up to `nbest` − 1 alternatives."""
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
-        _, found, tags = self._searched(batch, 2 * self.beam if nbest > 1 else 1)
-        replayed = iter(
-            self._replay(
-                (one, derivation, columns)
-                for one, derivations, columns in zip(batch, found, tags, strict=True)
-                for derivation in derivations
-            )
-        )
-        parses = []
-        for derivations in found:
-            of_sentence = [*islice(replayed, len(derivations))]
-            best = ranked(of_sentence, nbest) if nbest > 1 else of_sentence[0]
-            parses.append(self._calibrated(best, of_beam=nbest > 1))
-        return tags, parses
+        _, tags, found = self._found(batch, 2 * self.beam if nbest > 1 else 1)
+        best = [ranked(parses, nbest) if nbest > 1 else parses[0] for parses in found]
+        return tags, [self._calibrated(parse, of_beam=nbest > 1) for parse in best]
+
+    def _found(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[Tags], list[list[Any]]]:
+        """Return the encoder's output, and of each sentence its tags by column and the parses of its derivations."""
+        encoder_out, tags = self._encoded(batch)
+        if isinstance(self.model.decoder, GraphDecoder):
+            parses = self._of_trees(batch, self.model.decoder.trees(encoder_out), tags)
+            return encoder_out, tags, [[parse] for parse in parses]
+        facts = [one.facts for one in batch]
+        guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
+        best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
+        together = zip(batch, best, tags, strict=True)
+        rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
+        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"])))
+        return encoder_out, tags, [[*islice(replayed, len(derivations))] for derivations in best]
+
+    def _of_trees(self, batch: list[ToParse], trees: Iterable[ScoredTree], tags: list[Tags]) -> list[Parse]:
+        return [TREES.parse_of(self.resources, *one) for one in zip(batch, trees, tags, strict=True)]
 
     def _jointly(self, joint: JointTrees, batch: list[ToParse]) -> list[Any]:
         """Return the parse of each sentence: the tree that all models find together, with tags of the first model."""
         parsers: Sequence[Parser[Any]] = (self, *self._others)
         (tags, own), *others = (parser._beliefs(batch) for parser in parsers)
         of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
+        trees = [joint.tree(beliefs, len(one.words)) for one, beliefs in zip(batch, of_sentences, strict=True)]
         place = NbestRank(1, 1) if self.nbest > 1 else None
-        together = zip(batch, tags, of_sentences, strict=True)
-        parses = self._replay(
-            (one, joint.derivation(beliefs, one.words), columns) for one, columns, beliefs in together
-        )
-        return [replace(parse, place=place) for parse in parses]
+        return [replace(parse, place=place) for parse in self._of_trees(batch, trees, tags)]
 
     def _beliefs(self, batch: list[ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
         """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
@@ -641,9 +641,6 @@ class Parser(Generic[P_co]):
             return tags, decoder.beliefs(encoder_out)
         tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
         return tags, [*map(beliefs_of, parses)]
-
-    def _replay(self, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Any]:
-        return self.formalism.replay(self.resources, found, bool(self._options["edits"]))
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""
@@ -660,14 +657,6 @@ class Parser(Generic[P_co]):
             if self.beam > 1:  # greedy search gains nothing from smaller batches than usual
                 least //= 2
         return in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least)
-
-    def _searched(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[list[Hypothesis]], list[Tags]]:
-        """Return the encoder's output, and the `nbest` best derivations and the tags by column of each sentence."""
-        encoder_out, tags = self._encoded(batch)
-        facts = [one.facts for one in batch]
-        guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
-        best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
-        return encoder_out, best, tags
 
     def _encoded(self, batch: list[ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""

@@ -20,7 +20,7 @@ from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.edits.draft import Edited, without
 from transition_parser.parsing.words import AmrEdge, AmrNode, AmrWord, TreeWord, Word
 from transition_parser.text.columns import UNKNOWN
-from transition_parser.transitions import Action
+from transition_parser.transitions import Action, TreeSystem
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph
@@ -43,12 +43,53 @@ NODE_LINE = re.compile("^# ::node\t.*\n", re.MULTILINE)
 _DIGITS = 4  # significant digits of numbers in lines of JSON
 
 
+@dataclass(frozen=True)
+class Derivation:
+    """A derivation that search found."""
+
+    actions: tuple[Action, ...] = ()
+    mean_log_probability: float = 0.0
+
+
+@dataclass(frozen=True)
+class DerivationOfTree:
+    """The derivation of a tree that was found without search: by the static oracle, once it is asked for.
+
+    words: as the network reads them
+    log_probability: that of all arcs together
+    """
+
+    system: TreeSystem
+    words: Sequence[str]
+    tree: DependencyTree
+    log_probability: float
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        from transition_parser.oracles.static import oracle
+
+        return tuple(oracle(self.system, self.words, self.tree))
+
+    @property
+    def mean_log_probability(self) -> float:
+        return self.log_probability / (len(self.actions) + 1)
+
+
 class SentenceParse(Ranked):
     """The parse of one sentence, a tree or an AMR: a sequence of its words. `len(parse)` is the number of words."""
 
     sentence: Any
-    actions: tuple[Action, ...]
-    mean_log_probability: float
+    derivation: Derivation | DerivationOfTree
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The actions of the derivation; a gold graph has none."""
+        return self.derivation.actions
+
+    @property
+    def mean_log_probability(self) -> float:
+        """The log-probability of the derivation divided by the number of its actions + 1."""
+        return self.derivation.mean_log_probability
 
     @property
     def text(self) -> str:
@@ -156,8 +197,6 @@ class Parse(SentenceParse):
         the model gave to all actions that decided the word's head (`TreeSystem.may_attach`); with alternatives it is
         the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated if the model has a
         `Calibration`. A gold tree has none.
-    actions: the derivation
-    mean_log_probability: the log-probability of the derivation divided by the number of its actions + 1
 
     `Ranked` has the other fields. The lists `forms`, `lemmas`, `upos`, `xpos`, `feats`, `heads` and `deprels` have the
     attribute of this name of each word.
@@ -166,8 +205,7 @@ class Parse(SentenceParse):
     sentence: Sentence
     tree: DependencyTree
     arc_scores: tuple[float, ...] = ()
-    actions: tuple[Action, ...] = ()
-    mean_log_probability: float = 0.0
+    derivation: Derivation | DerivationOfTree = Derivation()
 
     @cached_property
     def words(self) -> tuple[TreeWord, ...]:
@@ -335,8 +373,6 @@ class AmrParse(SentenceParse):
         has all its mentions
     wiki: node → value of `:wiki`
     new_names: node → its name as a value of `:wiki` (`"New_York"`), for names that the training data lacks
-    actions: the derivation
-    mean_log_probability: the log-probability of the derivation divided by the number of its actions + 1
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
@@ -351,8 +387,7 @@ class AmrParse(SentenceParse):
     graph: AmrGraph
     alignments: tuple[tuple[int, ...], ...]
     wiki: Mapping[int, str] = field(default_factory=dict)
-    actions: tuple[Action, ...] = ()
-    mean_log_probability: float = 0.0
+    derivation: Derivation = Derivation()
     node_scores: tuple[float, ...] = ()
     edge_scores: tuple[float, ...] = ()
     new_names: Mapping[int, str] = field(default_factory=dict)

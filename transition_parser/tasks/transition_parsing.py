@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 from fairseq.data import Dictionary, data_utils
@@ -276,16 +276,27 @@ class TransitionParsingTask(FairseqTask):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             encoder_out = model.plain.encode(sample["net_input"])
-            hypotheses = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
-            logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
+            if isinstance(model.plain.decoder, TreeDecoder):
+                graphs = [found.tree for found in model.plain.decoder.trees(encoder_out)]
+            else:
+                best = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
+                graphs = self._graphs(sample, [hypotheses[0].tokens for hypotheses in best])
+            logging_output.update(self._counts(sample, graphs))
         return loss, sample_size, logging_output
 
-    def _counts(self, sample, derivations: list[list[int]]) -> Counter[str]:
-        counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
+    def _graphs(self, sample, derivations: list[list[int]]) -> list[Any]:
+        """Return the graph that each derivation builds; None for a sentence that no graph is compared with."""
         sources = sample["net_input"]["src_tokens"].tolist()
-        for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
+        return [
+            None if gold is None else graph_of(self.table, self.resources.words(source), tokens)
+            for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True)
+        ]
+
+    def _counts(self, sample, graphs: list[Any]) -> Counter[str]:
+        counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
+        for gold, graph in zip(sample["references"], graphs, strict=True):
             if gold is not None:
-                counts.update(self.formalism.count(gold, graph_of(self.table, self.resources.words(source), tokens)))
+                counts.update(self.formalism.count(gold, graph))
         return counts
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
@@ -311,7 +322,7 @@ class TransitionParsingTask(FairseqTask):
         if sample.get("references"):
             best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
             with metrics.aggregate(GENERATED, new_root=True):
-                self._log(self._counts(sample, best))
+                self._log(self._counts(sample, self._graphs(sample, best)))
         return sentences
 
 

@@ -17,7 +17,7 @@ from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft, Edited
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
-from transition_parser.parsing.parses import AmrParse, edited, within_depth
+from transition_parser.parsing.parses import AmrParse, Derivation, edited, within_depth
 from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
@@ -194,9 +194,9 @@ class _Built:
                 edges += [math.exp(log_prob)] * count
         self.words = state.words
         self.parse = AmrParse(
-            sentence, self.system.result(state), tuple(self.system.alignments(state)), {}, actions, hypothesis.score,
-            tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
-            model=resources.model,
+            sentence, self.system.result(state), tuple(self.system.alignments(state)), {},
+            Derivation(actions, hypothesis.score), tuple(made[node] for node in kept(state)), tuple(edges),
+            probability=math.exp(sum(hypothesis.step_scores)), model=resources.model,
         )  # fmt: skip
         graph, alignments = self.parse.graph, self.parse.alignments
         if self.facts is not None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
-from transition_parser.parsing.parses import Parse, graph_of
+from transition_parser.parsing.parses import Derivation, DerivationOfTree, Parse, graph_of
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS
-from transition_parser.transitions import TREE_SYSTEMS, RootRelations
+from transition_parser.transitions import TREE_SYSTEMS, RootRelations, TreeSystem
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
-    from transition_parser.modules.contract import Hypothesis
+    from transition_parser.modules.contract import Hypothesis, ScoredTree
     from transition_parser.modules.tagging import Tags
 
 
@@ -52,25 +52,23 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     def replay(
         self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
     ) -> list[Parse]:
-        return [self._parse(resources, *one) for one in found]
-
-    def _parse(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Parse:
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 
-        table, columns, sentence = resources.table, resources.columns.of_domain(one.domain), one.sentence
-        tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
-        upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
-        given = [row.upos if upos else UNKNOWN for row in sentence.words]
-        of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
-        values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
-        lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
-        sets = map(columns.features, sentence.forms, of_words, values[FEATS])
-        features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
-        scores = tuple(map(math.exp, log_probs))
-        return Parse(
-            sentence.with_tags(upos, lemmas, xpos, features), tree, scores, tuple(map(table.action, hypothesis.tokens)),
-            hypothesis.score, probability=math.exp(sum(hypothesis.step_scores)), model=resources.model,
-        )  # fmt: skip
+        table, parses = resources.table, []
+        for one, hypothesis, tags in found:
+            tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
+            derivation = Derivation(tuple(map(table.action, hypothesis.tokens)), hypothesis.score)
+            probability = math.exp(sum(hypothesis.step_scores))
+            parses.append(_parse(resources, one, tree, log_probs, tags, derivation, probability))
+        return parses
+
+    def parse_of(self, resources: Resources, one: ToParse, found: ScoredTree, tags: Tags) -> Parse:
+        """Return the parse with a tree that was found as a whole."""
+        tree, log_probs = found
+        total = sum(log_probs)
+        system = cast(TreeSystem, resources.table.system)
+        derivation = DerivationOfTree(system, one.words, tree, total)
+        return _parse(resources, one, tree, log_probs, tags, derivation, math.exp(total))
 
     def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each arc True where its head and its full relation are right."""
@@ -85,13 +83,13 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return tree_drawings(sentence)
 
     def derivation_drawing(self, sentence: Sentence, system: str) -> str:
-        from transition_parser.drawing.derivations import derivation_drawing
+        from transition_parser.drawing.trees import derivation_drawing
 
         gold = self._gold(sentence, system)
         return derivation_drawing(sentence, gold.system, gold.actions)
 
     def latex(self, sentence: Sentence) -> str:
-        from transition_parser.drawing.derivations import latex
+        from transition_parser.drawing.trees import latex
 
         return latex(sentence)
 
@@ -174,6 +172,30 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         if system is None:
             return {"_words": len(gold), "_heads": 0, "_labelled": 0}
         return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
+
+
+def _parse(
+    resources: Resources,
+    one: ToParse,
+    tree: DependencyTree,
+    log_probs: Sequence[float],
+    tags: Tags,
+    derivation: Derivation | DerivationOfTree,
+    probability: float,
+) -> Parse:
+    """Return the parse of a sentence, with the tags, lemmas and features that its words lack."""
+    columns, sentence = resources.columns.of_domain(one.domain), one.sentence
+    upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
+    given = [row.upos if upos else UNKNOWN for row in sentence.words]
+    of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
+    values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
+    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
+    sets = map(columns.features, sentence.forms, of_words, values[FEATS])
+    features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
+    return Parse(
+        sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)), derivation,
+        probability=probability, model=resources.model,
+    )  # fmt: skip
 
 
 TREES = Trees()
