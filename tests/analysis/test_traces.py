@@ -63,7 +63,7 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
     model = make_model(kind, resources[system]).plain
     parser = Parser(model, resources[system], beam=beam, precision="fp32")
     sentence = parser.formalism.sentence.from_words(WORDS)
-    (found,) = trace(parser, [sentence])
+    found = trace(parser, sentence)
     (expected,) = search(parser.model, encode(parser, [WORDS]), beam, beam, parser.lenpen)
     table = resources[system].table
     assert [[step.action for step in d.steps] for d in found.derivations] == [
@@ -92,7 +92,7 @@ def test_an_ensemble_has_the_mean_of_its_members(resources):
     some = resources["arc-hybrid-swap"]
     model = Ensemble([make_model(kind, some).plain for kind in ("state", "structures")])
     parser = Parser(model, some, beam=2, precision="fp32")
-    (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
+    found = trace(parser, parser.formalism.sentence.from_words(WORDS))
     (best,) = parser.parse([WORDS])
     total = best.mean_log_probability * (len(best.actions) + 1)
     assert found.derivations[0].log_probability == pytest.approx(total, abs=1e-4)
@@ -103,11 +103,11 @@ def test_an_ensemble_has_the_mean_of_its_members(resources):
 def test_a_trace_is_of_the_parse_that_the_parser_gives_in_a_batch(model, path):
     parser = Parser.load(model, beam=3)
     sentences = list(parser.read(path))[:6]
-    found, parses = trace(parser, sentences), parser.parse(sentences)
+    found, parses = [trace(parser, one) for one in sentences], parser.parse(sentences)
     assert [trace.derivations[0].graph["written"] for trace in found] == [str(parse.annotated()) for parse in parses]
     if model == "en-amr":  # edits change what the steps have made
         parser = Parser.load(model, beam=3, edits=False)
-    for one in trace(parser, sentences):
+    for one in (trace(parser, sentence) for sentence in sentences):
         check_graphs(one)
         assert 1 <= len(one.derivations) <= 3
 

@@ -55,7 +55,7 @@ def at_step(tab) -> tuple[list[str], list[str], list[str]]:
 def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, parsers):
     tab.goto(served)
     parse(tab, TEXT)
-    (expected,) = trace(parsers["en-ewt"], [parsers["en-ewt"].parse(TEXT)[0].sentence])
+    expected = trace(parsers["en-ewt"], parsers["en-ewt"].parse(TEXT)[0].sentence)
     steps, names = expected.derivations[0].steps, [*expected.forms, "ROOT"]
     tab.locator("#sentence-1 .steps").click()
     tab.locator(".derivation").wait_for()
@@ -112,7 +112,7 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
 def test_the_graph_of_an_amr_grows(tab, served, parsers):
     tab.goto(served)
     parse(tab, TEXT, "en-amr")
-    (expected,) = trace(parsers["en-amr"], [parsers["en-amr"].parse(TEXT)[1].sentence])
+    expected = trace(parsers["en-amr"], parsers["en-amr"].parse(TEXT)[1].sentence)
     tab.locator("#sentence-2 .steps").click()
     tab.locator(".derivation").wait_for()
     labels, roles = [], []

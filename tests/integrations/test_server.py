@@ -72,7 +72,7 @@ def test_graphs_and_steps_are_drawn_where_that_is_asked_for(client, parsers, mod
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_derivations_are_those_of_traces(client, parsers, model):
-    (expected,) = trace(parsers[model], [parsers[model].parse(TEXT)[1].sentence])
+    expected = trace(parsers[model], parsers[model].parse(TEXT)[1].sentence)
     whole = json.loads(json.dumps(expected.as_data()))
     for number in (1, 0):
         found = ask(client, "derivation", model=model, text=TEXT, sentence=1, derivation=number).json()

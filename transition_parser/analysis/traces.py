@@ -122,38 +122,23 @@ def _drawn(
 
 def trace(
     parser: Parser,
-    sentences: Sequence[AnySentence],
+    sentence: AnySentence,
     nbest: int | None = None,
     pause: Callable[[], None] = lambda: None,
     only: int | None = None,
     drawings: bool = False,
-) -> list[Trace]:
-    """Parse sentences with the beam of the parser, and return the trace of each.
+) -> Trace:
+    """Parse a sentence with the beam of the parser, and return its trace.
 
-    nbest: upper limit of the derivations of a sentence; by default the whole beam
+    nbest: upper limit of the derivations; by default the whole beam
     pause: called after each step; it may wait, or raise an error to end the work
     only: the number of the only derivation with steps, the last if there are fewer; by default all have them
     drawings: True to draw the derivations with steps, in SVG
 
     Raises `InputError` as `Parser.parse` does.
     """
-    # one at a time, because the records of all hypotheses of a batch may take much memory
-    return [
-        _traced(parser, sentence, number, nbest, pause, only, drawings) for number, sentence in enumerate(sentences, 1)
-    ]
-
-
-def _traced(
-    parser: Parser,
-    sentence: AnySentence,
-    number: int,
-    nbest: int | None,
-    pause: Callable[[], None],
-    only: int | None,
-    drawings: bool,
-) -> Trace:
     formalism, table = parser.formalism, parser.resources.table
-    encoder_out, found = parser.derivations(sentence, nbest, number)
+    encoder_out, found = parser.derivations(sentence, nbest)
     words = [normalise(form) for form in sentence.forms]
     derivations = []
     ids = {name: token for token, name in enumerate(table.tokens)}

@@ -111,7 +111,7 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     check_inputs([arguments.input])
     parser = Parser.load(model, beam_of_pages(arguments.beam))
     read = parser.read(arguments.input, **layout_of_text(arguments))
-    traces = (trace(parser, [sentence], drawings=True)[0] for sentence in read if arguments.id in (None, sentence.id))
+    traces = (trace(parser, sentence, drawings=True) for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
 
 

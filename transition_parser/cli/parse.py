@@ -9,8 +9,7 @@ and keep their tokens; their trees or graphs are replaced. Standard input and pi
 the input pauses, the parses of all complete sentences (of text: paragraphs) are written.
 
 Several inputs are written one after another, or with -o DIR/ to one file each. One after another, sentences of a text
-a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees; ids in CoNLL-U and AMR banks change in the same way
-if several inputs have them.
+a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees. Ids in CoNLL-U and AMR banks stay.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.parsing.bulk import check_formats, names_in
-    from transition_parser.parsing.sentences.inputs import Input, documents
+    from transition_parser.parsing.sentences.inputs import Input, several
 
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
@@ -165,8 +164,8 @@ def run(arguments: argparse.Namespace) -> int:
                     job.write([Input(path)], name)
     else:
         check_formats(arguments.input, job.reading)
-        of_inputs = documents(arguments.input, job.parser.formalism.sentence, job.reading)
-        job.write([*map(Input, arguments.input, of_inputs)], arguments.output, arguments.shard)
+        inputs = several(arguments.input) if len(arguments.input) > 1 else [Input(arguments.input[0])]
+        job.write(inputs, arguments.output, arguments.shard)
     if given is not None and arguments.shard is None and not arguments.resume:
         given.warn_of_unused()
     return 0

@@ -146,8 +146,8 @@ def _parses(parser: Parser, sentences: Sequence[Any], check: Check, drawings: bo
 
 
 def _traces(parser: Parser, wanted: Sequence[ToTrace], check: Check) -> list[str]:
-    found = (trace(parser, [one.sentence], pause=check, only=one.derivation, drawings=one.drawings) for one in wanted)
-    return [_json(one.as_data()) for (one,) in found]
+    found = (trace(parser, one.sentence, pause=check, only=one.derivation, drawings=one.drawings) for one in wanted)
+    return [_json(one.as_data()) for one in found]
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode

@@ -525,19 +525,16 @@ class Parser(Generic[P_co]):
         if facts is not None and facts is not given and facts.has_ids:
             facts.warn_of_unused()
 
-    def derivations(
-        self, sentence: AnySentence, nbest: int | None = None, number: int = 1
-    ) -> tuple[EncoderOut, list[P_co]]:
+    def derivations(self, sentence: AnySentence, nbest: int | None = None) -> tuple[EncoderOut, list[P_co]]:
         """Parse one sentence by itself, and return the encoder's output, and the parse of each derivation, best first.
 
         nbest: maximum number of derivations; by default the whole beam
-        number: the number of the sentence, for messages
 
         Raises `InputError` for a parser that finds trees together with `others`.
         """
         if self._joint is not None:
             raise InputError("models that find trees together have no search of their own: name one model")
-        one = self._to_parse(sentence, number)
+        one = self._to_parse(sentence, 1)
         with workers(self.threads, self.device):  # sets the number of threads
             encoder_out, _, (parses,) = self._found([one], nbest or self.beam)
         return encoder_out, [self._calibrated(parse) for parse in parses]

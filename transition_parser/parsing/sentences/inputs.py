@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import chain, count, islice
 from pathlib import PurePath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from transition_parser.base.errors import errors_at, input_error, needs_extra, shortened
 from transition_parser.base.files import unpacked_name
@@ -18,52 +17,52 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.sentences.files import (
     EmptyLine,
-    FileLayout,
     Kind,
     Reading,
     SentenceReader,
-    head_and_layout,
     opened,
-    read_sentences,
     sentences_in_file,
 )
-from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.parsing.sentences.texts import TextWarnings, is_missing, too_long
 from transition_parser.text.segmentation import is_longer
 
-_ID = re.compile(r"#\s*sent_id\s*=")
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
-
-
-class Document(NamedTuple):
-    """An input among several inputs."""
-
-    name: str  # a name that no other input has, made from the name of the file
-    in_ids: bool  # True where the ids of the sentences get the name in front
-
-    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
-        """Return a sentence of the input with a unique id; `opens`: it is the first sentence."""
-        id_ = f"{self.name}-{sentence.id}"
-        if isinstance(sentence, AmrEntry):
-            has_new_id = self.in_ids and sentence.id is not None
-            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if has_new_id else sentence
-        comments = [f"# sent_id = {id_}" if self.in_ids and _ID.match(one) else one for one in sentence.comments]
-        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
-            comments.insert(0, f"# newdoc id = {self.name}")
-        return replace(sentence, comments=tuple(comments))
 
 
 class Input(NamedTuple):
     """A file to parse, or `-` for standard input."""
 
     path: str
-    document: Document | None = None  # the name of the file among several files that are parsed into one output
+    document: str | None = None  # a name that no other input has, where several inputs are parsed into one output
 
     @property
     def name(self) -> str:
         """The name of the document: that of the file, without suffixes and white space, unless several have it."""
-        stem = "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
-        return stem if self.document is None else self.document.name
+        if self.document is not None:
+            return self.document
+        return "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
+
+    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
+        """Return a sentence among those of several inputs: one of text with a unique id; `opens`: it is the first."""
+        id_ = f"{self.document}-{sentence.id}"
+        if isinstance(sentence, AmrEntry):
+            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if sentence.spans else sentence
+        comments = [*sentence.comments]
+        if sentence.spans:
+            comments[comments.index(f"# sent_id = {sentence.id}")] = f"# sent_id = {id_}"
+        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+            comments.insert(0, f"# newdoc id = {self.document}")
+        return replace(sentence, comments=tuple(comments))
+
+
+def several(paths: Sequence[str]) -> list[Input]:
+    """Return files to parse into one output, each with a name of its own."""
+    inputs: list[Input] = []
+    for path in paths:
+        stem, taken = Input(path).name, {one.name for one in inputs}
+        names = chain([stem], (f"{stem}-{i}" for i in count(2)))
+        inputs.append(Input(path, next(name for name in names if name not in taken)))
+    return inputs
 
 
 class TableFormat(Enum):
@@ -196,7 +195,7 @@ def read_items(one: Input, kind: Kind, reading: Reading) -> Iterator[Item]:
         if isinstance(sentence, EmptyLine):
             yield Item([], sentence)
         else:
-            yield Item([sentence if one.document is None else one.document.placed(sentence, opens)])
+            yield Item([sentence if one.document is None else one.placed(sentence, opens)])
             opens = False
 
 
@@ -204,30 +203,3 @@ def shard_of(items: Callable[[], Iterable[Item]], number: int, of: int) -> Itera
     """Return the items that process `number` of `of` parses; `items`, which returns all of them, is called twice."""
     size = sum(1 for _ in items())
     return islice(items(), size * (number - 1) // of, size * number // of)
-
-
-def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Document | None]:
-    """Return the document of each input; None for a single input and for tables, whose ids stay as they are."""
-    if len(paths) == 1 or reading.column is not None:
-        return [None] * len(paths)
-    own = [_own_ids(path, kind, reading) for path in paths]
-    files_with = Counter(chain.from_iterable(ids or () for ids in own))
-    taken = {id_[: dash.start()] for id_ in files_with for dash in re.finditer("-", id_)}
-    found: list[Document | None] = []
-    for path, ids in zip(paths, own, strict=True):
-        stem = Input(path).name
-        name = next(name for name in chain([stem], (f"{stem}-{i}" for i in count(2))) if name not in taken)
-        taken.add(name)
-        found.append(Document(name, ids is None or any(files_with[id_] > 1 for id_ in ids)))
-    return found
-
-
-def _own_ids(path: str, kind: Kind, reading: Reading) -> set[str] | None:
-    """Return the ids in a file of CoNLL-U or a bank, None for text and for pipes."""
-    if may_pause(path):
-        return None
-    with opened(path) as (file, name):
-        if head_and_layout(file, name, kind, reading)[1] is not FileLayout.BLOCKS:
-            return None
-    sentences = read_sentences(path, cast("type[Sentence]", kind))  # of either kind
-    return {sentence.id for sentence in sentences if sentence.id is not None}
