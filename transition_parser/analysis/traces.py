@@ -102,19 +102,15 @@ def trace_gold(
     formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action], drawings: bool = False
 ) -> Trace:
     """Return the trace of a gold derivation, which no model found; for `drawings` see `trace`."""
-    words = sentence.forms
+    words, parse = sentence.forms, formalism.from_gold(sentence)
     steps = tuple(steps_of(formalism, system, words, actions))
-    derivation = TracedDerivation(graph_data(formalism.from_gold(sentence), sentence), len(actions), steps)
-    if drawings:
-        derivation = _drawn(derivation, formalism, words, formalism.drawings(sentence))
+    pictures = _steps_drawings(formalism, words, steps) if drawings else ()
+    derivation = TracedDerivation(graph_data(parse, sentence, drawings), len(actions), steps, drawings=pictures)
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
 
 
-def _drawn(
-    derivation: TracedDerivation, formalism: Formalism, words: Sequence[str], of_graph: Sequence[str]
-) -> TracedDerivation:
-    of_steps = formalism.steps_drawings(words, [step.configuration for step in derivation.steps])
-    return replace(derivation, graph={**derivation.graph, "drawings": of_graph}, drawings=of_steps)
+def _steps_drawings(formalism: Formalism, words: Sequence[str], steps: Sequence[Step]) -> Sequence[str]:
+    return formalism.steps_drawings(words, [step.configuration for step in steps])
 
 
 # --- derivations of a model ------------------------------------------------------------------
@@ -150,11 +146,10 @@ def trace(
             for step in _scored(parser, encoder_out, tokens, plain) if tokens else plain:
                 pause()
                 steps.append(step)
-        graph, mean = graph_data(parse, parse.annotated()), parse.mean_log_probability
-        total = mean * (len(parse.actions) + 1)
-        derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), mean, total)
-        if drawings and steps:
-            derivation = _drawn(derivation, formalism, sentence.forms, parse.drawings())
+        shown, mean = bool(drawings and steps), parse.mean_log_probability
+        graph, total = graph_data(parse, parse.annotated(), shown), mean * (len(parse.actions) + 1)
+        pictures = _steps_drawings(formalism, sentence.forms, steps) if shown else ()
+        derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), mean, total, pictures)
         derivations.append(derivation)
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 

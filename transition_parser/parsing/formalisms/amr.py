@@ -86,11 +86,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
         return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
 
-    def drawings(self, sentence: AmrEntry) -> list[str]:
-        from transition_parser.drawing.amrs import amr_drawings
-
-        return amr_drawings(sentence)
-
     def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
         from transition_parser.drawing.amrs import steps_drawings
 

@@ -102,15 +102,11 @@ class Formalism(ABC, Generic[E, P, G]):
         if picture.suffix == ".tex":
             picture.write_text(self.latex(found), encoding="utf-8")
         else:
-            drawing = self.derivation_drawing(found, system) if system is not None else self.drawings(found)[0]
-            write_drawing(drawing, picture)
-
-    @abstractmethod
-    def drawings(self, sentence: E) -> list[str]:
-        """Return the graph of a sentence as pictures in SVG, the widest first."""
+            graph = self.from_gold(found).drawings()[0] if system is None else self.derivation_drawing(found, system)
+            write_drawing(graph, picture)
 
     def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Return what a derivation builds as pictures, like `drawings`; none where these show it."""
+        """Return what a derivation builds as pictures, like `drawings` of parses; none where these show it."""
         return []
 
     def derivation_drawing(self, sentence: E, system: str) -> str:

@@ -77,11 +77,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         relations = zip(ours.relations, theirs.relations, strict=True)
         return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
 
-    def drawings(self, sentence: Sentence) -> list[str]:
-        from transition_parser.drawing.trees import tree_drawings
-
-        return tree_drawings(sentence)
-
     def derivation_drawing(self, sentence: Sentence, system: str) -> str:
         from transition_parser.drawing.trees import derivation_drawing
 
