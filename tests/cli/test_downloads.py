@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
-from transition_parser.cli.download import AMRS, UD, VARIABLE, CorpusSource, fetch, source_of
+from transition_parser.cli.download import AMRS, UD, VARIABLE, source_of
 
 TREES = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 5000
 
@@ -96,11 +96,10 @@ def test_redirects_are_followed_but_not_without_end(server, tmp_path):
     assert "train.conllu: the server says 302" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_files_of_two_releases_do_not_share_a_folder(server, tmp_path):
-    first, second = (f"{UD}/UD_English-EWT/{release}/LICENSE.txt" for release in ("r2.15", "r2.14"))
-    assert list(fetch(CorpusSource((first,), "x"), tmp_path, server.address))
-    with pytest.raises(InputError, match=r"LICENSE.txt: was fetched from .*r2.15.*, not .*r2.14"):
-        list(fetch(CorpusSource((second,), "x"), tmp_path, server.address))
+def test_another_release_has_a_folder_of_its_own(server, tmp_path):
+    server.files = {path.replace("r2.15", "r2.14"): content for path, content in server.files.items()}
+    run_here("download", "UD_English-EWT", "--release", "r2.14", "-o", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["UD_English-EWT-r2.14"]
 
 
 @pytest.mark.parametrize("name", ["EWT", "UD_Klingon-X", "../UD_English-EWT", "UD_English-EWT/.."])

@@ -8,7 +8,7 @@ from tests.conftest import run_here
 from tests.parsing.test_parses import DERIVATION, WIKI, parse_of
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import parse_bank, parse_entry
-from transition_parser.parsing.multi_sentence import multi_sentence
+from transition_parser.parsing.formalisms.amr import multi_sentence
 
 LIKES = "She likes New York", DERIVATION
 SLEEP = "Dogs sleep", "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE CLOSE"

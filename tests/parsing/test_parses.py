@@ -27,7 +27,7 @@ from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.formalisms import AMR, ToParse
-from transition_parser.parsing.multi_sentence import multi_sentence
+from transition_parser.parsing.formalisms.amr import multi_sentence
 from transition_parser.parsing.parses import AmrParse, Derivation, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable

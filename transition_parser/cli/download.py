@@ -21,7 +21,6 @@ from typing import NamedTuple
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import NO_ROOM, replacing
 from transition_parser.base.files import folder as made_folder
-from transition_parser.base.model_files import read_json, short_repr, write_json
 from transition_parser.cli.options import add, print_figures
 from transition_parser.text import languages
 
@@ -33,7 +32,6 @@ EXAMPLE = """example:
 RELEASE = "r2.15"  # the default release tag of Universal Dependencies
 UD = "https://raw.githubusercontent.com/UniversalDependencies"
 VARIABLE = "TRANSITION_PARSER_MIRROR"
-ADDRESSES = "addresses.json"  # the file with the address of each file of a folder
 _SECONDS = 60.0
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
@@ -49,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="corpus, such as UD_English-EWT; --list names them")
     output = "folder to write into, with one folder for each corpus (default: here)"
     parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help=output)
-    parser.add_argument("--release", metavar="TAG", help="release of Universal Dependencies (default: r2.15)")
+    release = "release of Universal Dependencies (default: r2.15), which gets a folder of its own"
+    parser.add_argument("--release", metavar="TAG", help=release)
     mirror = f"fetch from URL/HOST/PATH instead of https://HOST/PATH (default: environment variable {VARIABLE})"
     parser.add_argument("--mirror", metavar="URL", help=mirror)
     parser.add_argument("--list", action="store_true", help="list the corpora, and download nothing")
@@ -64,16 +63,18 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not arguments.names:
         raise InputError("no corpus is named: give the name of a corpus, or --list to see the names")
-    sources = {name: source_of(name, arguments.release or RELEASE) for name in arguments.names}
+    release, mirror = arguments.release or RELEASE, arguments.mirror or os.environ.get(VARIABLE)
+    sources = {name: source_of(name, release) for name in arguments.names}
     done: dict[str, object] = {}
     for name, source in sources.items():
-        with made_folder(Path(arguments.output, name)) as folder:
-            found = fetch(source, folder, arguments.mirror or os.environ.get(VARIABLE))
-            files = {str(path): what for path, what in found}
+        of_other_release = arguments.release and name not in AMRS
+        with made_folder(Path(arguments.output, f"{name}-{release}" if of_other_release else name)) as folder:
+            files = {str(path): state for path, state in fetch(source, folder, mirror)}
         done[name] = {"license": source.license, "files": files}
         if not arguments.json:
-            lines = (f"  {path}: {what}" for path, what in files.items())
-            print(f"{name}: license: {source.license}", *lines, sep="\n")
+            print(
+                f"{name}: license: {source.license}", *(f"  {path}: {what}" for path, what in files.items()), sep="\n"
+            )
     if arguments.json:
         print_figures(done, True)
     return 0
@@ -117,30 +118,19 @@ def source_of(name: str, release: str = RELEASE) -> CorpusSource:
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
     """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`."""
-    record = folder / ADDRESSES
-    addresses = read_json(record, "") if record.is_file() else {}
     for address in source.files:
-        name = address.rpartition("/")[2]
-        path = folder / name
-        if addresses.get(name, address) != address:
-            problem = f"was fetched from {short_repr(addresses[name])}, not {address}"
-            raise input_error(f"{problem}: give another folder", path)
+        path = folder / address.rpartition("/")[2]
         if path.is_file():
             yield path, "here"
-        elif not _fetched(address, path, mirror, address in source.optional):
-            yield path, "not published"
-        else:
-            addresses[name] = address
-            write_json(record, addresses)
-            yield path, "fetched"
+            continue
+        here = f"{mirror.rstrip('/')}/{address.partition('://')[2]}" if mirror else address
+        yield path, "fetched" if _fetched(here, path, address in source.optional) else "not published"
 
 
-def _fetched(address: str, path: Path, mirror: str | None, optional: bool) -> bool:
+def _fetched(address: str, path: Path, optional: bool) -> bool:
     """Fetch a file. Return False for an optional file that the server does not have."""
     from tqdm import tqdm
 
-    if mirror is not None:
-        address = f"{mirror.rstrip('/')}/{address.partition('://')[2]}"
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer, replacing(path) as temporary:
             bar = tqdm.wrapattr(answer, "read", total=answer.length, desc=path.name, disable=None, leave=False)
@@ -150,18 +140,15 @@ def _fetched(address: str, path: Path, mirror: str | None, optional: bool) -> bo
                 raise input_error("the file did not arrive whole: try again later, or try another mirror", address)
     except InputError:
         raise
-    except urllib.error.HTTPError as error:
-        if error.code == 404 and optional:
-            return False
-        raise input_error(f"the server says {error.code} {_line(error.reason)}", address) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
+        status = error.code if isinstance(error, urllib.error.HTTPError) else None
+        if status == 404 and optional:
+            return False
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise
-        reason = _line(getattr(error, "reason", None) or error)
-        raise input_error(f"can't be reached ({reason}): is there a network?", address) from None
+        reason = shortened(" ".join(str(getattr(error, "reason", None) or error).split()), 200)
+        problem = (
+            f"the server says {status} {reason}" if status else f"can't be reached ({reason}): is there a network?"
+        )
+        raise input_error(problem, address) from None
     return True
-
-
-def _line(text: object) -> str:
-    """Return a text, such as a server's message, as one line of at most 200 characters."""
-    return shortened(" ".join(str(text).split()), 200)

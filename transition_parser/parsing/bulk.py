@@ -14,8 +14,8 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, replacing, unpacked_name
 from transition_parser.base.process import progress
+from transition_parser.parsing.formalisms.amr import multi_sentence
 from transition_parser.parsing.given import GivenFacts
-from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Reading
 from transition_parser.parsing.sentences.inputs import (

@@ -68,6 +68,7 @@ from transition_parser.parsing.sentences.texts import (
 )
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.storage.names import OWN_NAMES, AmrModel, TreeModel
+from transition_parser.storage.weights import check_finite
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.learned_segmentation import SegmenterOfDomains
@@ -175,6 +176,8 @@ class Parser(Generic[P_co]):
         # from any folder, names of models as they are
         is_file = [os.path.exists(path) and model_path(path) == Path(path) for path in paths]
         self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
+        if not paths:  # search with other weights would never end; those from files are checked when they are read
+            check_finite(model.state_dict())
         full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
         full.limit_domains(resources.columns)
         merge_adapters(full)

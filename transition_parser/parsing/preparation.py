@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from transition_parser.base.errors import TRAIN_AGAIN, InputError, shortened
+from transition_parser.base.errors import InputError, shortened
 from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
 from transition_parser.kernels.int8 import has_int8
@@ -51,23 +51,14 @@ def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
     return words * min(beam, largest)
 
 
-def _check_weights(model: ParserModel) -> None:
-    """Raise `InputError` for weights that are not all finite, because search with them would never end."""
-    for name, weights in model.state_dict().items():
-        if weights.is_floating_point() and not bool(weights.isfinite().all()):
-            raise InputError(f"the weights {name} of the model are not all finite numbers; {TRAIN_AGAIN}")
-
-
 def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
     """Make the model ready to compute, and return it."""
     packs = device.type == "cpu" and has_fast_bf16(device)
     model = model.to(device)
     if precision == "int8":
-        _check_weights(model)
         quantise(model)
     if precision == "bf16" or (precision == "int8" and packs):
         model.to(torch.bfloat16)
-    _check_weights(model)
     if packs and precision != "fp32":
         pack(model)
     for module in model.modules():

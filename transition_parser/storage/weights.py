@@ -78,7 +78,7 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
     return dict(values)
 
 
-def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
+def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike | None = None) -> None:
     """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number."""
     for name, value in weights.items():
         # a finite sum has only finite terms, and summing takes a hundredth of the time of testing each term
