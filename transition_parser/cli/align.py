@@ -8,15 +8,14 @@ kept and completed, unless --from-scratch is given.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import open_input, output
 from transition_parser.base.process import progress
 from transition_parser.cli.options import add, print_figures, report_left_out
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
-from transition_parser.graphs.conllu import decode_line
+from transition_parser.graphs.conllu import blocks
 from transition_parser.oracles.amr_check import derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table, with_sentences
 from transition_parser.preprocess.aligner.marks import STYLES, marked
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not new:
         raise nothing_left([arguments.input], left_out or [])
     with output(arguments.output) as file:
-        for start, block in _blocks(lines, arguments.input):
+        for start, block in blocks(lines, arguments.input, blank=True):
             is_comment = all(line.lstrip().startswith("#") for line in block)
             if start in new:
                 print(*marked(new[start], arguments.style, arguments.from_scratch), sep="\n", file=file)
@@ -79,11 +78,3 @@ def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Proble
     derived = derive(progress(results, "align", len(entries)), AmrSystem(), arguments.processes)
     for item in derived_alone(derived, left_out):
         yield item.entry
-
-
-def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield runs of blank lines and runs of other lines, each with the number of its first line."""
-    numbered = ((number, decode_line(raw, path, number)) for number, raw in enumerate(lines, 1))
-    for _, run in groupby(numbered, lambda one: bool(one[1].strip())):
-        numbers, block = zip(*run, strict=True)
-        yield numbers[0], [*block]

@@ -147,8 +147,6 @@ def _fetched(address: str, path: Path, optional: bool) -> bool:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise
         reason = shortened(" ".join(str(getattr(error, "reason", None) or error).split()), 200)
-        problem = (
-            f"the server says {status} {reason}" if status else f"can't be reached ({reason}): is there a network?"
-        )
-        raise input_error(problem, address) from None
+        said = f"the server says {status} {reason}" if status else f"can't be reached ({reason}): is there a network?"
+        raise input_error(said, address) from None
     return True

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import takewhile, zip_longest
+from itertools import groupby, takewhile, zip_longest
 from typing import NamedTuple
 
 from transition_parser.base.errors import input_error, shortened
@@ -266,20 +266,16 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Se
         yield replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
-def blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the first line, and the lines, of each block of lines between blank lines."""
-    block: list[str] = []
-    start = 1
-    for number, raw in enumerate(lines, 1):
-        line = decode_line(raw, path, number)
-        if line.strip():
-            block.append(line)
-            continue
-        if block:
-            yield start, block
-        block, start = [], number + 1
-    if block:
-        yield start, block
+def blocks(lines: Iterable[bytes], path: str | None, blank: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the first line, and the lines, of each block of lines between blank lines.
+
+    blank: True to yield blocks of blank lines, too
+    """
+    numbered = ((number, decode_line(raw, path, number)) for number, raw in enumerate(lines, 1))
+    for has_text, run in groupby(numbered, lambda one: bool(one[1].strip())):
+        if has_text or blank:
+            numbers, block = zip(*run, strict=True)
+            yield numbers[0], [*block]
 
 
 def decode_line(raw: bytes, path: str | None, number: int) -> str:
