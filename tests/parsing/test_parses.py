@@ -117,7 +117,7 @@ def test_a_parse_keeps_the_levels_that_penman_can_write(arc):
     assert not parse.wiki and not parse.new_names
     assert parse_entry(str(parse.annotated(scores=True, jamr=True)).strip().split("\n")).graph == parse.graph
     assert len(json.loads(parse.to_json())["nodes"]) == MAX_DEPTH
-    assert len(parse.graph.to_penman_graph().instances()) == MAX_DEPTH
+    assert len(penman.decode(parse.to_penman()).instances()) == MAX_DEPTH
     assert best_mapping(graph_triples(parse.graph), graph_triples(parse.graph))[0] == 2 * MAX_DEPTH
     with pytest.warns(ParserWarning, match="its 1 deeper nodes"):
         assert len(multi_sentence([parse, parse_of("She likes New York", DERIVATION)]).graph) == MAX_DEPTH + 6

@@ -8,12 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError
-
-if TYPE_CHECKING:
-    from penman import Graph
 
 # most levels of nesting in PENMAN: the recursion of the package `penman` ends at about 480
 MAX_DEPTH = 400
@@ -140,18 +137,6 @@ class AmrGraph:
         variables: names that replace the result of the method `variables`
         """
         return PenmanLayout(self, wiki, variables).text(alignments)
-
-    def to_penman_graph(
-        self, alignments: Sequence[Sequence[int]] | None = None, wiki: Mapping[int, str] | None = None
-    ) -> Graph:
-        """Return the graph for the package `penman`, which must be installed, by its model of AMR (`consist-of`).
-
-        `penman.encode(graph, indent=6)` gives the text of `to_penman`, which has the same parameters and errors.
-        """
-        import penman
-        from penman.models.amr import model
-
-        return penman.decode(self.to_penman(alignments, wiki), model)
 
 
 class PenmanLayout:
