@@ -27,9 +27,8 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import minibatch
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError
 from transition_parser.base.files import new_files
-from transition_parser.base.model_files import TEXT, Key, is_text, read_versioned, sha256_of, write_json
 from transition_parser.integrations import spacy_documents as documents
 from transition_parser.integrations.spacy_documents import DocSentence
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
@@ -50,11 +49,6 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
         kind.set_extension(name, **what)
 
 
-SAVED = "saved_model.json"
-FORMAT_VERSION = 1
-_KEYS = {"name": Key("a string or null", lambda value: value is None or is_text(value)), "sha256": TEXT}
-
-
 def _model_files() -> tuple[str, ...]:
     """Return the names that the files of an exported model may have."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
@@ -67,8 +61,8 @@ def _model_files() -> tuple[str, ...]:
 class _Component(Pipe):
     """The base class of both components, which parses the sentences of a batch of documents together.
 
-    A component can be pickled and sent to other processes. A model of this package is saved as its name and the SHA-256
-    of its weights, a checkpoint as `transition-parser export` writes it, and any other model as a copy of its folder.
+    A component can be pickled and sent to other processes. Its model is saved as a copy of its folder, a checkpoint as
+    `transition-parser export` writes it.
     """
 
     formalism: ClassVar[Formalism]
@@ -133,39 +127,19 @@ class _Component(Pipe):
     def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder of its own; the options of its parser are in the pipeline's configuration."""
         from transition_parser.storage.checkpoints import export_checkpoint, model_path
-        from transition_parser.storage.exports import WEIGHTS
-        from transition_parser.storage.names import PRETRAINED
 
         with new_files(path, stale=_model_files()) as temporary:
             model = model_path(self._folder or self.model)
-            of_package = model.parent == PRETRAINED
-            if model.is_dir() and not of_package:
-                for file in model.iterdir():
-                    if file.name in _model_files():
-                        shutil.copyfile(file, temporary / file.name)
-            elif not of_package:
+            if model.is_dir():
+                for name in _model_files():
+                    if (model / name).is_file():
+                        shutil.copyfile(model / name, temporary / name)
+            else:
                 export_checkpoint([model], temporary)
-            copied = (temporary / WEIGHTS).is_file()
-            saved = {
-                "format_version": FORMAT_VERSION,
-                "name": None if copied else model.name,
-                "sha256": sha256_of((temporary if copied else model) / WEIGHTS),
-            }
-            write_json(temporary / SAVED, saved)
 
     def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
         """Load the model that `to_disk` wrote, in place of the configured one."""
-        from transition_parser.storage.checkpoints import model_path
-        from transition_parser.storage.exports import WEIGHTS
-
-        folder = Path(path)
-        saved = read_versioned(folder / SAVED, "the pipeline was not saved whole", FORMAT_VERSION, _KEYS)
-        model = saved["name"] or os.path.abspath(folder)
-        weights = model_path(model) / WEIGHTS
-        if weights.is_file() and sha256_of(weights) != saved["sha256"]:
-            mend = "save the pipeline again" if saved["name"] else "copy the pipeline again"
-            raise input_error(f"the model {model} is not the one that the pipeline was saved with: {mend}", folder)
-        self.model, self._folder, self._parser = model, None, self._load(model)
+        self.model, self._folder, self._parser = os.path.abspath(path), None, self._load(os.path.abspath(path))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
@@ -176,19 +150,13 @@ class _Component(Pipe):
             return srsly.msgpack_dumps({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> _Component:
-        """Load the model from the bytes of `to_bytes`. Raises `InputError` as `from_disk` does."""
-        before, folder, files = self.model, tempfile.TemporaryDirectory(), srsly.msgpack_loads(data)
-        for name in (SAVED, *_model_files()):
+        """Load the model from the bytes of `to_bytes`, in place of the configured one."""
+        folder, files = tempfile.TemporaryDirectory(), srsly.msgpack_loads(data)
+        for name in _model_files():
             if name in files:
                 Path(folder.name, name).write_bytes(files[name])
-        try:
-            self.from_disk(folder.name)
-        finally:
-            if self.model != folder.name:
-                folder.cleanup()
-        if self.model == folder.name:
-            self.model, self._folder = before, folder.name
-            weakref.finalize(self._parser, folder.cleanup)
+        self._parser, self._folder = self._load(folder.name), folder.name
+        weakref.finalize(self._parser, folder.cleanup)
         return self
 
 
