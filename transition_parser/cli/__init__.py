@@ -1,1 +1,1 @@
-"""Floor 7 (see CONTRIBUTING.md): the command line, one file for each subcommand."""
+"""Floor 7 (see CONTRIBUTING.md): the command line; `main` knows the module of each subcommand."""

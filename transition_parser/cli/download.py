@@ -21,7 +21,7 @@ from typing import NamedTuple
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import NO_ROOM, replacing
 from transition_parser.base.files import folder as made_folder
-from transition_parser.cli.options import add, print_figures
+from transition_parser.cli.options import Command, add, print_figures
 from transition_parser.text import languages
 
 HELP = "download treebanks and AMR corpora from their publishers"
@@ -150,3 +150,6 @@ def _fetched(address: str, path: Path, optional: bool) -> bool:
         said = f"the server says {status} {reason}" if status else f"can't be reached ({reason}): is there a network?"
         raise input_error(said, address) from None
     return True
+
+
+COMMANDS = {"download": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

@@ -21,6 +21,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
 from transition_parser.base.process import progress
 from transition_parser.cli.options import (
+    Command,
     OptionsOf,
     add,
     add_beam,
@@ -121,3 +122,6 @@ def _document(title: str, arguments: argparse.Namespace, traces: Iterable[Trace]
         problem = "the file holds no sentences" if arguments.id is None else f"no sentence {arguments.id!r}"
         raise input_error(problem, arguments.input)
     return {"title": title, "traces": found}
+
+
+COMMANDS = {"draw": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

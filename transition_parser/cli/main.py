@@ -1,4 +1,4 @@
-"""The program `transition-parser`, whose subcommands are the modules of this folder."""
+"""The program `transition-parser`, whose subcommands are in the modules of this folder."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import NoReturn
+from inspect import cleandoc
+from typing import TYPE_CHECKING, NoReturn
 
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError, ParserWarning, shortened
 from transition_parser.base.files import NO_ROOM
 from transition_parser.base.process import let_idle_threads_sleep, limit_instructions, signals_as_exits
 
-# the subcommands, each a module of this folder
-COMMANDS = tuple(
-    "train parse score draw serve models download merge align preprocess oracle export package calibrate "
-    "segmenter".split()
-)
+if TYPE_CHECKING:
+    from transition_parser.cli.options import Command
+
+COMMANDS = {  # subcommand → the module of this folder that has it
+    "train": "train", "parse": "parse", "score": "score", "draw": "draw", "serve": "serve", "models": "models",
+    "download": "download", "merge": "corpora", "align": "corpora", "preprocess": "corpora", "oracle": "corpora",
+    "export": "models", "package": "models", "calibrate": "models", "segmenter": "models",
+}  # fmt: skip
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
@@ -47,16 +51,16 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in names:
-        module = import_module(f"transition_parser.cli.{name}")
-        command = commands.add_parser(
+        command: Command = import_module(f"transition_parser.cli.{COMMANDS[name]}").COMMANDS[name]
+        one = commands.add_parser(
             name,
-            help=module.HELP,
-            description=module.__doc__,
-            epilog=module.EXAMPLE,
+            help=command.help,
+            description=cleandoc(command.description or command.run.__doc__ or ""),
+            epilog=command.example,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.add_arguments(one)
+        one.set_defaults(run=command.run)
     return parser
 
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, missing_extra
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
@@ -26,6 +26,16 @@ _BUILD = {
     TREES: "arc-…-swap builds all trees, the other arc-… systems build only projective trees",
     AMR: "amr builds AMR graphs",
 }
+
+
+class Command(NamedTuple):
+    """A subcommand of the program."""
+
+    help: str
+    example: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]  # returns the exit status
+    description: str | None = None  # by default the docstring of `run`
 
 
 def add_system(parser: argparse._ActionsContainer, required: bool = True, formalism: Formalism | None = None) -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import folder
 from transition_parser.cli.options import (
+    Command,
     OptionsOf,
     add,
     add_text,
@@ -46,7 +47,6 @@ EXAMPLE = """example:
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
-
 OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None, "multi_sentence": False}}
 WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
@@ -208,3 +208,6 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     others = {"column": arguments.column, "longest": arguments.longest, "segmenter": parser.resources.segmenter}
     reading = Reading(**layout_of_text(arguments), **others, added=added)
     return Job(parser, reading, annotations, arguments.json, given, arguments.multi_sentence)
+
+
+COMMANDS = {"parse": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import OptionsOf, add, check_options, check_output, print_figures
+from transition_parser.cli.options import Command, OptionsOf, add, check_options, check_output, print_figures
 from transition_parser.parsing.formalisms import FORMALISMS, formalism_of_files
 from transition_parser.parsing.formalisms.trees import BREAKDOWNS
 
@@ -81,3 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(report.text)
     return 0
+
+
+COMMANDS = {"score": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

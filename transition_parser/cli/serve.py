@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from transition_parser.base.errors import InputError, needs_extra
-from transition_parser.cli.options import add, add_beam, beam_of_pages, import_user_dir, port, positive
+from transition_parser.cli.options import Command, add, add_beam, beam_of_pages, import_user_dir, port, positive
 
 HELP = "serve a web page and a JSON API for parsing"
 EXAMPLE = """example:
@@ -24,8 +24,6 @@ EXAMPLE = """example:
   transition-parser serve en amr --port 8000
   curl -s http://127.0.0.1:8000/api/parse -H 'Content-Type: application/json' \\
       -d '{"model": "en", "text": "She sells sea shells."}'"""
-
-
 MODELS = ["en", "en-ewt", "amr"]  # en-ewt has the steps of trees that en, which scores whole trees, has not
 
 
@@ -120,3 +118,6 @@ _LIMITS = (  # option; field of `Limits`; type; default; meaning
     ("max-sentence", "sentence", positive, 500, "longest sentence, in words"),
     ("timeout", "seconds", _seconds, 60.0, "longest time to answer a request, in seconds"),
 )
+
+
+COMMANDS = {"serve": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

