@@ -20,13 +20,8 @@ from transition_parser.drawing.svg import figure, text_width
 from transition_parser.graphs.amr import Edge
 
 BOX, ROLES, ARROW = 26, 16, 10  # heights of a node, of a role above a node, and of an arrowhead
-_GAP, _TRACK, _FAN, _BEND, _BELOW = (
-    24,
-    20,
-    34,
-    30,
-    36,
-)  # between nodes, of a track, of curves; cost of a bend; to the words
+_GAP, _TRACK, _FAN = 24, 20, 34  # between nodes; heights of a track, and of the curves below the tracks
+_BEND, _BELOW = 30, 36  # the cost of a bend; from the lowest layer to the words
 
 
 class Node(NamedTuple):

@@ -349,14 +349,12 @@ class GivenFacts:
         self._met.add(sentence.id)
         return self._by_id.get(sentence.id)
 
-    def unused(self) -> list[Given]:
-        """Return the facts of the sentences that `next` was not called with."""
-        if self._by_id is None:
-            return [given for given in self._in_order if given is not None]
-        return [given for name, given in self._by_id.items() if name not in self._met]
-
     def warn_of_unused(self) -> None:
-        """Warn of the facts in `unused`."""
-        if unused := self.unused():
+        """Warn of the facts of the sentences that `next` was not called with."""
+        if self._by_id is None:
+            unused = [given for given in self._in_order if given is not None]
+        else:
+            unused = [given for name, given in self._by_id.items() if name not in self._met]
+        if unused:
             more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
             warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
