@@ -18,7 +18,7 @@ from shared import options, run, write
 
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.exports import read_config, write_config
-from transition_parser.text.columns import LEMMA, UPOS, Columns, values_of_forms
+from transition_parser.text.columns import LEMMA, PAST, UPOS, Columns, values_of_forms
 from transition_parser.text.lemmas import (
     OVERRIDES,
     apply_rule,
@@ -40,6 +40,15 @@ MISTAKES = {  # other forms with a wrong lemma in spaCy's tables, such as `opera
     **{"weeds": "weed", "asses": "ass", "halves": "half", "calves": "calf", "criteria": "criterion", "laid": "lay",
        "founded": "found", "fleeing": "flee", "mimicked": "mimic", "mimicking": "mimic"},
 }  # fmt: skip
+PLURALS = {  # that spaCy's tables also list as singulars
+    **{"algae": "alga", "bacteria": "bacterium", "businessmen": "businessman", "candelabra": "candelabrum"},
+    **{"clostridia": "clostridium", "cocci": "coccus", "dominoes": "domino", "eaves": "eaves", "elves": "elf"},
+    **{"fungi": "fungus", "linemen": "lineman", "memoranda": "memorandum", "mycobacteria": "mycobacterium"},
+    **{"oxen": "ox", "protozoa": "protozoan", "staphylococci": "staphylococcus", "sterna": "sternum"},
+    **{"stigmata": "stigma", "streptococci": "streptococcus", "teeth": "tooth"},
+}
+# Nouns whose plural ends as that of others: `cookies`, but `stories`
+ENDINGS = ("ie", "oe", "che", "xe")
 # Of `shan't`, `lemme`, `gimme`, `y'all`
 PARTS = {
     **{("sha", "AUX"): "shall", ("lem", "VERB"): "let", ("gim", "VERB"): "give"},
@@ -68,6 +77,8 @@ def learned(train: Path) -> dict[str, str]:
 
 def lemma_of_tables(form: str, tag: str) -> str | None:
     """Return the lemma that the tables give a content word in lower case; None where they do not have the word."""
+    if tag == "NOUN" and form in PLURALS:
+        return PLURALS[form]
     kind = tag.lower()
     known, irregular = lemma_index()[kind], table("exc")[kind].get(form, ())
     if form in MISTAKES or (form in known and not (irregular and tag == "VERB")):
@@ -81,8 +92,8 @@ def lemma_of_tables(form: str, tag: str) -> str | None:
 def mended(columns: Columns, train: Path) -> Columns:
     """Return columns in which content words that `train` lacks have known lemmas of their tag.
 
-    Rules that replace a whole form are left for forms of `train` alone, the forms with several lemmas in `train` get
-    them all, and irregular forms and verbs of the tables are added.
+    Rules that replace a whole form, or change a number, are left for forms of `train` alone, the forms with several
+    lemmas in `train` get them all, and irregular forms, verbs and some nouns of the tables are added.
     """
     sentences = list(read_conllu(train))
     words = {(word.form, word.upos): word.lemma.lower() for one in sentences for word in one.words}
@@ -95,7 +106,11 @@ def mended(columns: Columns, train: Path) -> Columns:
             of_tables = lemma_of_tables(lower, tag) if tag in CONTENT else None
             if of_tables not in (None, lemma):
                 rule = rule_of(form, of_tables)
-            elif (tag in CONTENT and lemma not in {lower, *known[tag]}) or replaced(form, rule)[0] == lower != lemma:
+            elif (
+                (tag in CONTENT and lemma not in {lower, *known[tag]})
+                or replaced(form, rule)[0] == lower != lemma
+                or [*filter(str.isdigit, lower)] != [*filter(str.isdigit, lemma)]
+            ):
                 continue
         forms[form, tag] = rule
     for (form, tag), rules in values_of_forms(sentences, (UPOS, LEMMA))[LEMMA].items():
@@ -104,11 +119,17 @@ def mended(columns: Columns, train: Path) -> Columns:
             rule = rule_of(form, usual) if usual else ""
             forms.setdefault((form, tag), rule if rule in rules.split() else rules)
     irregular = {(form, tag) for tag in CONTENT for form in table("exc")[tag.lower()]}
-    added = {pair: lemma_of_tables(*pair) for pair in irregular | {(verb, "VERB") for verb in lemma_index()["verb"]}}
+    verbs = lemma_index()["verb"]
+    nouns = {noun for noun in lemma_index()["noun"] if noun.endswith(ENDINGS)} | PLURALS.keys()
+    added = {pair: lemma_of_tables(*pair) for pair in irregular | {(verb, "VERB") for verb in verbs}}
+    added |= {(noun, "NOUN"): PLURALS.get(noun, noun) for noun in nouns}
+    past = {verb: one for verb in verbs if verb != (one := table("exc")["verb"].get(verb, [verb])[0])}
+    added |= {(f"{verb.removesuffix('e')}ed", "VERB"): verb for verb in past if not verb.endswith("y")}
     for pair, lemma in sorted({**added, **PARTS}.items()):
         if lemma and (pair in PARTS or (pair[0] + lemma).isalpha()) and pair not in of_train and pair not in forms:
             forms[pair] = rule_of(pair[0], lemma)
-    return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen, columns.of_domains)
+    rules = {(verb, "VERB"): rule_of(verb, lemma) for verb, lemma in sorted(past.items())}
+    return Columns(columns.values, {**columns.forms, LEMMA: forms, PAST: rules}, columns.seen, columns.of_domains)
 
 
 def make(arguments: argparse.Namespace) -> None:

@@ -101,8 +101,35 @@ def test_rules_that_replace_most_of_a_form_are_for_forms_of_training():
     assert columns.lemma("best.", "X", rule_of("best", "well")) == "best."
     assert columns.lemma("gonna", "X", rule_of("ll", "will")) == "gonna"
     assert columns.lemma("8,000", "X", rule_of("2,000", "4000")) == "8,000"
+    assert lemmas_of(am="am be").lemma("Aladdin", "X", "k0+|6+m") == "Aladdin"
     assert lemmas_of(k="thousand").lemma("kDa", "X", "=thousand") == "thousand"  # of a time without several lemmas
     assert columns.lemma("hens", "X", "l0+|1+") == "hen" and columns.lemma("hent", "X", "l0+|1+") == "hent"
+
+
+def test_rules_fit_new_forms_if_two_forms_and_not_too_few_of_their_ending_have_them():
+    columns = lemmas_of(recieved="receive", bring="bre", fling="fle", zig="zig zag")
+    assert columns.lemma("deceived", "X", rule_of("recieved", "receive")) == "deceived"
+    assert columns.lemma("string", "X", "l0+|3+e") == "stre"
+    many = {f"{letter}{vowel}ning": f"{letter}{vowel}ning" for letter in "bcdfghjklmpqrtv" for vowel in "aeiou"}
+    assert lemmas_of(bring="bre", fling="fle", zig="zig zag", **many).lemma("string", "X", "l0+|3+e") == "string"
+
+
+def test_numbers_lose_all_separators_of_thousands_or_none():
+    columns = lemmas_of(**{"2,000": "2000", "15,000": "15000", "1.500": "1.500"})
+    assert columns.lemma("7,100,000", "X", "l0+|0+") == "7100000" and columns.lemma("1,2", "X", "l0+|0+") == "1,2"
+    assert columns.lemma("7.100.000", "X", "l0+|0+") == "7.100.000"
+
+
+def test_rules_keep_the_capitals_that_those_of_training_keep():
+    columns = lemmas_of(Lima="Lima", Oslo="Oslo", Cats="cat", Dogs="dog", CDs="CD")
+    assert columns.lemma("Paris", "X", "l0+|0+") == "Paris" and columns.lemma("Hens", "X", "l0+|1+") == "hen"
+    assert columns.lemma("USA", "X", "t0+|0+") == "Usa"
+
+
+def test_a_past_tense_that_is_also_a_base_form_has_its_lemma_by_its_features():
+    columns = Columns(forms={"lemma": {("lay", "VERB"): "l0+|0+"}, "past": {("lay", "VERB"): "l0+|2+ie"}})
+    assert columns.lemma("Lay", "VERB", "l0+|0+", "Tense=Past|VerbForm=Fin") == "lie"
+    assert columns.lemma("lay", "VERB", "l0+|0+", "VerbForm=Inf") == "lay" == columns.lemma("lay", "VERB", "l0+|0+")
 
 
 def test_the_lemma_of_a_form_is_that_of_the_form_in_lower_case_but_for_its_case():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT, run
 from tests.helpers.scripts import module
 from transition_parser.text.characters import without_hidden
-from transition_parser.text.columns import LEMMA, Columns
+from transition_parser.text.columns import LEMMA, PAST, Columns
 from transition_parser.text.lemmas import apply_rule, lemmatize, number_of, rule_of
 
 _script = module("recipes/lemmas.py")
@@ -64,15 +64,20 @@ def test_lemmas_of_silver_trees_that_are_no_words_are_mended(tmp_path):
         ("Flieses", "PROPN"): ("Fliese", "Fliese"), ("dogs", "NOUN"): ("dog", "dog"),
         ("leaves", "NOUN"): ("leave", "leaf"), ("axes", "NOUN"): ("ax", "ax"), ("heftier", "ADJ"): ("good", "hefty"),
         ("scores", "NOUN"): ("score", "score"), ("kDa", "PROPN"): ("thousand", None),
+        ("oxen", "NOUN"): ("oxen", "ox"), ("1,800", "NUM"): ("1000", None), ("1,000", "NUM"): ("1000", "1000"),
     }  # fmt: skip
     forms = {word: rule_of(word[0], lemma) for word, (lemma, _) in expected.items()}
-    found = _script.mended(Columns({LEMMA: tuple(forms.values())}, {LEMMA: forms}), train).forms[LEMMA]
+    columns = _script.mended(Columns({LEMMA: tuple(forms.values())}, {LEMMA: forms}), train)
+    found = columns.forms[LEMMA]
     assert {word: apply_rule(word[0], found[word]) for word in expected if word in found} == {
         word: lemma for word, (_, lemma) in expected.items() if lemma
     }
     added = {("bound", "VERB"): "bind", ("funnier", "ADJ"): "funny", ("phenomena", "NOUN"): "phenomenon",
-             ("hoe", "VERB"): "hoe", ("sha", "AUX"): "shall"}  # fmt: skip
+             ("hoe", "VERB"): "hoe", ("sha", "AUX"): "shall", ("felled", "VERB"): "fell",
+             ("prairie", "NOUN"): "prairie", ("bacteria", "NOUN"): "bacterium"}  # fmt: skip
     assert {word: apply_rule(word[0], found[word]) for word in added} == added
+    past = columns.forms[PAST]
+    assert apply_rule("lay", past["lay", "VERB"]) == "lie" and ("cut", "VERB") not in past
     assert found["'d", "AUX"] == " ".join(rule_of("'d", lemma) for lemma in ("have", "would"))
 
 

@@ -38,13 +38,16 @@ Forms = Mapping[tuple[str, str], str]  # (form, UPOS tag) → value
 Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels, or domain → column → labels
 RELATION = "deprel"  # the key of relations among the columns of domains
 _OPTIONAL = OBJECT._replace(required=False)
-_KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # column → key of its `Forms` in `columns.json`
+PAST = "past"  # the lemma rules of forms in the past tense that are also a base form: *lay* of *lie* and of *lay*
+_KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features", PAST: "past"}  # column → key of its `Forms` in `columns.json`
 _KEYS = {
     **{"columns": OBJECT, "seen": _OPTIONAL, "of_domains": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
 _ENDING = 3  # letters of a form by which a rule of its lemma is looked up, if it gives a known lemma
 _ENDINGS = (5, 4)  # the same, if no rule gives a known lemma
+_LEAST_SHARE = 0.03  # of the forms with an ending that have a rule for this ending, if the rule fits new forms
+_THOUSANDS = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*")  # numbers such as 7,100,000
 _SAME = "k0+|0+"  # the rule of a form that is its own lemma
 _SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # splits in names of files
 
@@ -225,43 +228,62 @@ class _KnownLemmas(NamedTuple):
     """The lemmas of a tag in the training data, and the rules that made them."""
 
     lemmas: set[str]
-    replaced: dict[str, set[tuple[str, str]]]  # rule → the letters that it replaces in some form
+    replaced: dict[str, Counter[tuple[str, str]]]  # rule but for its case → letters that it replaces → number of forms
+    usual_case: dict[str, str]  # rule that lowers, or keeps, the capitals of few forms → the one that does the other
     of_endings: dict[str, list[str]]  # ending of forms → the rules that two forms or more have, the most frequent first
     usual: dict[str, str]  # ending of four or five letters → the rule that most of its forms have
+    endings: dict[str, int]  # ending of one to five letters → the number of its forms
+    dropped: set[str]  # the separators of thousands that lemmas leave out
 
     @classmethod
     def of_tag(cls, forms: Forms, tag: str) -> Self:
-        found = cls(set(), {}, {}, {})
+        found = cls(set(), {}, {}, {}, {}, {}, set())
         by_ending: dict[str, Counter[str]] = {}
         of_tag = ((form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split())
+        by_change: dict[str, Counter[str]] = {}  # rule but for its case → rules of forms with capitals
+        separators: Counter[str] = Counter()  # positive for those that most lemmas leave out
         for form, rule in of_tag:
             found.lemmas.add(apply_rule(form, rule))
-            found.replaced.setdefault(rule, set()).add(replaced(form, rule))
+            found.replaced.setdefault(rule[1:], Counter())[replaced(form, rule)] += 1
+            if form != form.lower() and rule[0] in "lk":
+                by_change.setdefault(rule[1:], Counter())[rule] += 1
+            if number := _THOUSANDS.fullmatch(form):
+                separators[number[1]] += -1 if number[1] in apply_rule(form, rule) else 1
             for length in range(1, min(len(form), max(_ENDINGS) + 1)):
                 by_ending.setdefault(form[-length:].lower(), Counter())[rule] += 1
         for ending, rules in by_ending.items():
             most = [rule for rule, count in rules.most_common() if count > 1]
             if len(ending) != _ENDING:  # rules that replace just this ending, and not seldom
-                most = [
-                    rule for rule in most if ("", ending) in found.replaced[rule] and 10 * rules[rule] >= rules.total()
-                ]
+                often = (rule for rule in most if 10 * rules[rule] >= rules.total())
+                most = [rule for rule in often if ("", ending) in found.replaced[rule[1:]]]
             found.of_endings[ending] = most
             (rule, count), *_ = rules.most_common(1)
             if len(ending) in _ENDINGS and count > 2 and 5 * count >= 4 * rules.total():
                 found.usual[ending] = rule
+            found.endings[ending] = rules.total()
+        for change, rules in by_change.items():
+            rare, usual = sorted((f"l{change}", f"k{change}"), key=rules.__getitem__)
+            if rules[rare] < _LEAST_SHARE * rules.total():
+                found.usual_case[rare] = usual
+        found.dropped.update(separator for separator, balance in separators.items() if balance > 0)
         if not any(" " in rules for rules in forms.values()):  # written when forms with several rules were left out
             found.replaced.clear()
         return found
 
     def fits(self, form: str, rule: str) -> bool:
-        """Return True if the rule replaces the same letters in some form of training, or if that is not known.
+        """Return True if rules of training replace the same letters in the same way, or if that is not known.
 
-        Rules that change the digits of a number do not fit.
+        Not too few of the forms with that ending must have the rule, and two forms if it adds letters, because one may
+        be misspelled. Rules that change the digits of a number do not fit.
         """
         letters, lemma = replaced(form, rule), apply_rule(form, rule)
         if [*filter(str.isdigit, form)] != [*filter(str.isdigit, lemma)]:
             return False
-        return letters == ("", "") or not self.replaced or letters in self.replaced.get(rule, ())
+        if letters == ("", "") or not self.replaced:
+            return True
+        count = self.replaced[rule[1:]][letters] if rule[1:] in self.replaced else 0
+        adds = "+|" not in rule or not rule.endswith("+")
+        return count > adds and count >= _LEAST_SHARE * self.endings.get(letters[1], 0)
 
 
 class Columns:
@@ -330,14 +352,18 @@ class Columns:
         values = (UNKNOWN, *self.values[column])
         return [values[i] for i in ids]
 
-    def lemma(self, form: str, tag: str, rules: str) -> str:
+    def lemma(self, form: str, tag: str, rules: str, features: str = "") -> str:
         """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule that fits.
 
-        A form of training has one of its rules there. Rules fit other forms in which they replace the same letters as
-        in training. If the lemma is a new word, rules for the end of the form come first: `implied` is `imply`, not
-        `implie`.
+        A form of training has one of its rules there, or its rule of the past tense if the features have that. Rules
+        fit other forms in which they replace the same letters as in training. If the lemma is a new word, rules for the
+        end of the form come first: `implied` is `imply`, not `implie`. Numbers lose their separators of thousands if
+        those of training do.
         """
         forms, ranked, ending = self.forms.get(LEMMA, {}), rules.split() or [rules], form.lower()
+        past = self.forms.get(PAST)
+        if past and "Tense=Past" in features and (ending, tag) in past:
+            return apply_rule(form, past[ending, tag])
         if (form, tag) in forms:
             of_form = forms[form, tag].split()
             return apply_rule(form, next((rule for rule in ranked if rule in of_form), of_form[0]))
@@ -348,6 +374,10 @@ class Columns:
         if tag not in self._known:
             self._known[tag] = _KnownLemmas.of_tag(forms, tag)
         known = self._known[tag]
+        number = _THOUSANDS.fullmatch(form)
+        if number and number[1] in known.dropped:
+            return form.replace(number[1], "")
+        ranked = [known.usual_case.get(rule, rule) for rule in ranked]
         fit = [rule for rule in ranked if known.fits(form, rule)] or [_SAME]
         is_changed = apply_rule(form, ranked[0]).lower() != ending
         some = [rule for rule in ranked if rule in fit or (form.isalpha() and replaced(form, rule)[0] != ending)]

@@ -155,16 +155,20 @@ def apply_rule(form: str, rule: str) -> str:
 def replaced(form: str, rule: str) -> tuple[str, str]:
     """Return the letters at the beginning and at the end of a form that a rule replaces, in lower case.
 
-    They are the whole form if the rule keeps fewer letters than it adds. Where it adds letters but takes none away,
+    They are the whole form if the rule keeps fewer letters than it adds, or adds some and keeps less than half as many
+    as it takes away. Where it adds letters but takes none away,
     they are the two letters beside the new ones.
 
-    >>> replaced("Carried", "l0+|3+y"), replaced("was", "=be"), replaced("wan", "l0+|0+t")
-    (('', 'ied'), ('was', ''), ('', 'an'))
+    >>> replaced("Carried", "l0+|3+y"), replaced("was", "=be"), replaced("wan", "l0+|0+t"), replaced("Oslo", "k0+|3+m")
+    (('', 'ied'), ('was', ''), ('', 'an'), ('oslo', ''))
     """
     form, parsed = without_hidden(form).lower(), _parsed(rule)
-    if parsed is None or len(form) - parsed[1] - parsed[3] < len(parsed[2]) + len(parsed[4]):
+    if parsed is None:
         return form, ""
     _, before, prefix, after, suffix = parsed
+    kept, added, taken = len(form) - before - after, len(prefix) + len(suffix), before + after
+    if kept < added or (added and 2 * kept < taken):
+        return form, ""
     before, after = before or 2 * bool(prefix), after or 2 * bool(suffix)
     return form[:before], form[len(form) - after :]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import input_error
@@ -184,9 +185,9 @@ def _parse(
     given = [row.upos if upos else UNKNOWN for row in sentence.words]
     of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
     values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
-    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
     sets = map(columns.features, sentence.forms, of_words, values[FEATS])
     features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
+    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA], features or repeat("")))
     return Parse(
         sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)), derivation,
         probability=probability, model=resources.model,
