@@ -18,13 +18,13 @@ import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, made_once, run_here
 from tests.helpers.tiny_encoder import make_encoder
 from transition_parser import Parser
-from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import Sentences, TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.states import RANKS
 from transition_parser.tasks.adapters import TrainingModel
+from transition_parser.tasks.losses import LegalCrossEntropyCriterion
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.text.columns import UPOS, read_annotations
 from transition_parser.transitions import TREE_SYSTEMS

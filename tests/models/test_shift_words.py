@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from tests.toy_plugin import TopTwoDecoder
-from transition_parser.criterions.losses import ActionLoss
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
+from transition_parser.tasks.losses import ActionLoss
 from transition_parser.transitions import make_system
 
 TOKENS = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "SHIFT(a)", "SHIFT(b)", "LEFT-ARC(x)", "LEFT-ARC(root)"]

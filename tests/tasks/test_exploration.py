@@ -21,7 +21,6 @@ from tests.helpers.small_models import (
 )
 from tests.helpers.strategies import random_heads
 from transition_parser.base.errors import InputError
-from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
@@ -32,6 +31,7 @@ from transition_parser.states.states import FIELDS, DeviceTable
 from transition_parser.states.table import ActionTable
 from transition_parser.tasks import exploration
 from transition_parser.tasks.exploration import ExplorationPolicy, explore
+from transition_parser.tasks.losses import LegalCrossEntropyCriterion
 from transition_parser.transitions import Kind, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.criterions.losses import Taught
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import StateDecoder, only_legal
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.parsing.parser import Parser
 from transition_parser.states.states import States
+from transition_parser.tasks.losses import Taught
 from transition_parser.transitions import TreeSystem
 
 

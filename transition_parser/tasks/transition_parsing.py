@@ -18,7 +18,6 @@ from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
 from omegaconf import II
 
-from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.machine import has_fast_bf16, let_idle_threads_sleep_soon
 from transition_parser.base.process import keep_freed_memory, limit_instructions
@@ -32,11 +31,11 @@ from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
-from transition_parser.schedulers.adam_by_part import check_optimizer
-from transition_parser.schedulers.epochs_polynomial import tell_batches
 from transition_parser.storage.transfer import start_from
+from transition_parser.tasks import losses  # noqa: F401  (registers the criterion)
 from transition_parser.tasks.adapters import GENERATED, LONGEST, SCORING, Generator
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
+from transition_parser.tasks.optimization import check_optimizer, tell_batches
 from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE

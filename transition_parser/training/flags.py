@@ -206,7 +206,7 @@ def _check_metric(metric: Flag, others: Sequence[str], formalism: Formalism) -> 
 
 def _check_length_and_rates(args: argparse.Namespace) -> None:
     """Raise `InputError` for negative limits, training without an end, a warm-up that lasts to the end, bad rates."""
-    from transition_parser.schedulers.epochs_polynomial import check_epochs
+    from transition_parser.tasks.optimization import check_epochs
 
     for name, value in (("--max-epoch", args.max_epoch), ("--max-update", args.max_update)):
         if (value or 0) < 0:

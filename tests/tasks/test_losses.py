@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.criterions.losses import (
+from transition_parser.modules.contract import Decision
+from transition_parser.tasks.losses import (
     ActionLoss,
     LegalLoss,
     cross_entropy_of_correct,
     decision_loss,
     hinge_and_relations,
 )
-from transition_parser.modules.contract import Decision
 
 PADDING = 1
 TARGET = torch.tensor([[2, 3, 4], [5, 2, PADDING]])

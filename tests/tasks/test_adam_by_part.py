@@ -8,7 +8,7 @@ from fairseq.optim.adam import FairseqAdam
 from fairseq.optim.fp16_optimizer import FP16Optimizer
 
 from transition_parser.base.errors import InputError
-from transition_parser.schedulers.adam_by_part import AdamByPart, check_optimizer
+from transition_parser.tasks.optimization import AdamByPart, check_optimizer
 
 OPTIONS = {"lr": [0.5], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-8, "weight_decay": 0.0, "use_old_adam": False,
            "fp16_adam_stats": False, "decay_matrices_only": False}  # fmt: skip
