@@ -199,16 +199,6 @@ def fairseq_preprocess(folder: Path, *options: str) -> None:
         *options)  # fmt: skip
 
 
-def generate(data: Path, checkpoint: Path | str, *options: str | Path | int, status: int = 0):
-    """Runs `fairseq-generate`."""
-    return run("fairseq-generate", data, *TASK, "--path", checkpoint, *options, status=status)
-
-
-def actions_generated(output: str) -> dict[int, list[str]]:
-    """Number of the sentence → its best actions, of what `fairseq-generate` printed."""
-    return {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", output, re.M)}
-
-
 TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 SIZES = {
     "stack_transformer_small": "--encoder-embed-dim 32 --decoder-embed-dim 32 --encoder-ffn-embed-dim 32 "

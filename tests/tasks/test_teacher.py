@@ -106,7 +106,7 @@ def test_whole_trees_are_taught_by_their_last_reading(kind, tmp_path_factory):
     assert given.has(model.decoder.needs)
     found = itself(model, task).probabilities(words, inputs["prev_output_tokens"], given)
     with torch.no_grad():
-        _, extra = model(**inputs, mask_illegal=False)
+        _, extra = model(**inputs)
     for ours, decision in zip(found, extra["decisions"][-2:], strict=True):
         expected = only_legal(decision.scores, decision.competing).softmax(-1)
         assert torch.allclose(ours[decision.counted], expected[decision.counted], atol=1e-5)

@@ -1,4 +1,4 @@
-"""AMR through the real fairseq programs and ours: preprocess, train, resume, generate, export, parse."""
+"""AMR through the real fairseq programs and ours: preprocess, train, resume, export, parse."""
 
 import json
 import shutil
@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import actions_generated, generate, logged, run_here, train
+from tests.conftest import logged, run_here, train
 from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
-from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
-from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
-from transition_parser.transitions.config import ParserConfig
 
 TEXT = "The dog wants to sleep .\nShe lives in New York !\nHi\n"
 
@@ -59,20 +56,6 @@ def test_no_sentence_is_left_out_of_the_batches(amr_data_folder, tokens):
     data = task.dataset("valid")
     batches = data.batch_by_size(data.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=8)
     assert sorted(i for batch in batches for i in batch) == list(range(30))
-
-
-def test_generate_finds_derivations_of_graphs_and_logs_smatch(amr_data_folder, amr_checkpoint):
-    options = ("--beam", 2, "--gen-subset", "test", "--max-tokens", 2000)
-    generated = generate(amr_data_folder, amr_checkpoint, *options).stdout
-    found, entries = actions_generated(generated), read(amr_data_folder / "test.amr")
-    system, total = ParserConfig.load(amr_data_folder).transition_system(), Counts()
-    assert sorted(found) == list(range(len(entries)))
-    for i, entry in enumerate(entries):
-        words = system.read([normalise(form) for form in entry.forms])
-        graph = system.replay(words, [Action.parse(token) for token in found[i]])
-        assert graph.is_connected() and graph.top not in graph.constants
-        total += smatch_counts(entry.graph, graph, restarts=1)
-    assert generated.rstrip().endswith(f"Generate test with beam=2: SMATCH {round(total.f1, 4)}")
 
 
 @pytest.mark.parametrize("beam", mostly_slow(["1", "3"], "3"))

@@ -1,4 +1,4 @@
-"""The real fairseq programs: preprocess, train, resume, generate."""
+"""The real fairseq programs: preprocess, train, resume."""
 
 import pytest
 

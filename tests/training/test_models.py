@@ -1,9 +1,8 @@
-"""Each published model through the real programs: trained, generated from, averaged, exported, parsed."""
+"""Each published model through the real programs: trained, averaged, exported, parsed."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from itertools import islice
 from pathlib import Path
@@ -12,8 +11,6 @@ import pytest
 
 from tests.conftest import (
     SAMPLE,
-    actions_generated,
-    generate,
     run_here,
     run_trainings,
     train,
@@ -21,11 +18,7 @@ from tests.conftest import (
 )
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import WIDTH, make_encoder
-from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.graphs.dependency import attachment_scores
-from transition_parser.transitions import Action
-from transition_parser.transitions.config import ParserConfig
 
 USE = (
     "--encoder-embed-dim 64 --encoder-ffn-embed-dim 64 --use-width 64 --mlp-width 64 --action-width 16 "
@@ -78,25 +71,6 @@ def checkpoint(arch, data_folder, encoder, tmp_path_factory) -> Path:
     pretrained = ("--pretrained", encoder) if G2G in flags else ()
     folder, flags = tmp_path_factory.mktemp(arch), (*flags.split(), *pretrained)
     return train_twice(data_folder, folder, *flags, arch=arch, updates=updates)
-
-
-@pytest.mark.parametrize("beam", mostly_slow([1, 2], 2))
-def test_generate_finds_the_trees_of_parse_and_scores_them(data_folder, checkpoint, beam):
-    done = generate(data_folder, checkpoint, "--beam", beam, "--gen-subset", "valid")
-    found = [actions for _, actions in sorted(actions_generated(done.stdout).items())]
-    system, gold = ParserConfig.load(data_folder).transition_system(), list(read_conllu(SAMPLE))
-    replayed = zip(gold, found, strict=True)
-    trees = [system.replay(sentence.forms, [*map(Action.parse, actions)]) for sentence, actions in replayed]
-    assert all(tree.why_invalid() is None for tree in trees)
-    words, *right = attachment_scores([sentence.tree() for sentence in gold], trees)
-    uas, las = (round(100 * count / words, 2) for count in right)
-    assert done.stdout.rstrip().endswith(f"Generate valid with beam={beam}: UAS {uas}, LAS {las}")
-    parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
-    scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", done.stdout, re.M)}
-    assert [scores[i] for i in range(len(parses))] == pytest.approx(
-        [p.mean_log_probability / math.log(2) for p in parses], abs=1e-3
-    )
-    assert [[str(action) for action in parse.actions] for parse in parses] == found
 
 
 def test_an_export_parses_alike(checkpoint, arch, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from tests.conftest import generate, preprocess, run_here, train
+from tests.conftest import preprocess, run_here, train
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import MODELS, SIZES, make_criterion, task_and_batch, with_words
 from tests.helpers.tiny_encoder import make_encoder
@@ -146,13 +146,6 @@ def test_the_export_has_what_was_learned_and_names_the_encoder(trained, encoder)
     assert bool(inside) == (how != "frozen") and all((".lora_" in name) == (how == "adapters") for name in inside)
     assert bool(list((checkpoint.parent / "kept").glob("*.f16"))) == (how == "frozen")
     assert parsed(checkpoint) == parsed(exported)
-
-
-def test_fairseq_generates_and_validates(trained, data_folder):
-    _, checkpoint, _ = trained
-    kept = ("--pretrained-cache", checkpoint.parent / "kept")
-    done = generate(data_folder, checkpoint, "--beam", 2, "--gen-subset", "valid", *kept)
-    assert "Generate valid with beam=2: UAS" in done.stdout
 
 
 def test_it_resumes(trained, data_folder, encoder, tmp_path):

@@ -260,7 +260,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     def forward(self, model, sample, reduce=True):
         """Return the loss, in nats, summed over the batch if `reduce` is True, its denominator, and what is logged."""
-        logits, extra = model(**sample["net_input"], mask_illegal=False)
+        logits, extra = model(**sample["net_input"])
         if extra.get("decisions") is None:
             loss, nll = self.action_loss(model.decoder, logits, extra, sample)
         elif isinstance(self.action_loss, HingeLoss):

@@ -33,7 +33,7 @@ from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.storage.transfer import start_from
 from transition_parser.tasks import losses  # noqa: F401  (registers the criterion)
-from transition_parser.tasks.adapters import GENERATED, LONGEST, SCORING, Generator
+from transition_parser.tasks.adapters import LONGEST
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
 from transition_parser.tasks.optimization import check_optimizer, tell_batches
 from transition_parser.tasks.teacher import Teacher, teacher_of
@@ -124,12 +124,6 @@ class TransitionParsingTask(FairseqTask):
         keep_freed_memory()
         let_idle_threads_sleep_soon()
         return cls(cfg, Resources.load(str(cfg.data)))
-
-    @classmethod
-    def add_args(cls, parser) -> None:
-        """Add the options of the task; `fairseq-generate` logs parsing scores unless `--scoring` is given."""
-        super().add_args(parser)
-        parser.set_defaults(scoring=SCORING)
 
     @classmethod
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
@@ -302,27 +296,15 @@ class TransitionParsingTask(FairseqTask):
         """Log UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
         sums = {name: sum(float(log.get(name, 0)) for log in logging_outputs) for name in self.formalism.sums}
-        if any(sums.values()):
-            self._log(sums)
-
-    def _log(self, sums: dict[str, float]) -> None:
+        if not any(sums.values()):
+            return
         for name, value in sums.items():
             metrics.log_scalar(name, value, round=0)
         for name, figure in self.formalism.figures.items():
             metrics.log_derived(name, lambda meters, of=figure: of({key: float(meters[key].sum) for key in sums}))
 
-    # --- search through fairseq -------------------------------------------------------------
-
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        return Generator([model.plain for model in models], self.table.end, args)
-
-    def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
-        sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        if sample.get("references"):
-            best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
-            with metrics.aggregate(GENERATED, new_root=True):
-                self._log(self._counts(sample, self._graphs(sample, best)))
-        return sentences
+        raise InputError("fairseq-generate does not search for parses: use `transition-parser parse`")
 
 
 def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
