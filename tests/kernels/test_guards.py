@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import encoders, loader, trees
@@ -25,23 +23,6 @@ def longs(*numbers) -> torch.Tensor:
 
 def ints(*numbers) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.int32)
-
-
-def lost_case(system: str = "arc-standard") -> dict:
-    """Two rows of 4 words: 0 ← 1 ← 2 → 3, of which 3 is in the buffer, and 0, 1 and 2 on the stack."""
-    numbers = torch.arange(WIDTH).repeat(ROWS, 1)
-    return {
-        **{"loss": system.removesuffix("-swap"), "effects": effects_table(system, CPU)[ACTIONS]},
-        **{"root": longs(4, 4), "stack": numbers.clone(), "depth": longs(3, 3)},
-        **{"buffer": (numbers - 4).abs(), "buffer_size": longs(2, 2), "arcs": None},
-        **{"words": longs(*[[4, 2, 1, 3]] * ROWS), "heads": longs(*[[1, 2, 4, 2, 4, 4]] * ROWS), "rank": None},
-    }
-
-
-def lost(name: str, index: tuple[int, ...], value: int) -> dict:
-    tensor = lost_case()[name].clone()
-    tensor[index] = value
-    return {name: tensor}
 
 
 def search_trees(column, effects, legal, **others) -> trees.FoundDerivations:
@@ -97,7 +78,6 @@ KERNELS = {
     "self_attention": (encoders.self_attention, attention_case),
     "recurrent_layer": (recurrent, recurrent_case),
     "letter_maxima": (encoders.letter_maxima, letters_case),
-    "lost_arcs": (trees.lost_arcs, lost_case),
     "search_trees": (search_trees, search_case),
     "replay_derivation": (trees.replay_derivation, replay_case),
 }
@@ -130,18 +110,6 @@ WRONG = {
         ({"letters": torch.zeros(2, 65, dtype=torch.long)}, "L from 1 to 64"),
         ({"sizes": [5]}, "a size for each of 2 windows"),
         ({"sizes": [3, 3]}, "tables must be torch.float32, .6, 4, 64."),
-    ],
-    "lost_arcs": [
-        ({"loss": "amr"}, "it is amr"),
-        ({"stack": torch.zeros(ROWS, 1, dtype=torch.long)}, "room for a word"),
-        ({"rank": torch.zeros(WIDTH, ROWS, dtype=torch.long).t()}, "rank must be"),
-        (lost("effects", (1, 0), 4), "no such number"),
-        (lost("root", (1,), 0), "root: not behind a word"),
-        (lost("depth", (1,), WIDTH + 1), "beyond the width"),
-        (lost("buffer_size", (1,), -1), "beyond the width"),
-        (lost("stack", (1, 0), WIDTH), "beyond the words"),
-        (lost("heads", (1, 5), -1), "beyond the words"),
-        ({"rank": torch.full((ROWS, WIDTH), WIDTH)}, "beyond the words"),
     ],
     "search_trees": [
         ({"words": torch.randn(2, 2, 3, 32)}, "lengths: beyond"),
@@ -196,31 +164,11 @@ def test_what_is_required(tensor):
 
 
 def test_what_is_right_is_computed():
-    """1 can have one of its arcs alone, so that RIGHT-ARC, which loses the three arcs of 2, costs two."""
-    assert trees.lost_arcs(**lost_case()).t().tolist() == [[0, 0, 0, 2]] * ROWS
     assert trees.replay_derivation(**replay_case()) == ([1], [5], [0.0])
     found = search_trees(**search_case())
     assert found.counts[1] >= 1 and (found.added <= 0).all()
     for count, steps, actions in zip(found.counts, found.steps, (4, 2), strict=True):
         assert steps[:count].tolist() == [actions] * int(count)
-
-
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-standard-swap", "arc-eager", "arc-standard"])
-@given(data=st.data())
-def test_any_numbers_are_read_or_refused(system, data):
-    """Nothing is read beyond the arrays, and nothing runs in circles, whatever is in them."""
-
-    def some(*shape: int, least: int = 0, most: int = WIDTH - 1) -> torch.Tensor:
-        count = torch.Size(shape).numel()
-        return torch.tensor(data.draw(st.lists(st.integers(least, most), min_size=count, max_size=count))).view(shape)
-
-    drawn = {name: some(ROWS, WIDTH) for name in ("stack", "buffer", "heads")}
-    drawn |= {"words": some(ROWS, 4), "root": some(ROWS, least=1)}
-    drawn |= {name: some(ROWS, most=WIDTH) for name in ("depth", "buffer_size")}
-    drawn["rank"] = some(ROWS, WIDTH) if system.endswith("swap") else None
-    drawn["arcs"] = some(ROWS, WIDTH, least=-1) if system == "arc-eager" else None
-    found = trees.lost_arcs(**{**lost_case(system), **drawn})
-    assert found.shape == (len(ACTIONS), ROWS) and (found.abs() <= 4 * WIDTH).all()
 
 
 @pytest.mark.parametrize("number", [NAN, INFINITE, -INFINITE])

@@ -42,7 +42,6 @@ _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "search_amrs": (PROBLEM, (POINTER, POINTER, INT, *(SIZE,) * 3, *(POINTER,) * 5)),
     "unroll_amrs": (PROBLEM, (POINTER, SIZE, *(POINTER,) * 8)),
     "replay_derivation": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 9)),
-    "lost_arcs": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 11)),
 }
 
 

@@ -1,7 +1,7 @@
-"""The compiled search for dependency trees, replay, oracle and costs on CPUs: `kernels.c`, `tree_replay.c`, `costs.c`.
+"""The compiled search for dependency trees, replay and oracle on CPUs: `kernels.c`, `tree_replay.c`.
 
-Common dimensions: B sentences, R rows (hypotheses), P words of the longest sentence and its root, V tokens of the
-action vocabulary, C columns (`ActionClass`), T steps of a derivation, K actions.
+Common dimensions: B sentences, P words of the longest sentence and its root, V tokens of the
+action vocabulary, C columns (`ActionClass`), T steps of a derivation.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.loader import BLOCK, HALF, optional, require, supports
+from transition_parser.kernels.loader import BLOCK, HALF, require, supports
 
 _SITUATIONS, _EFFECT = 256, 8  # the numbers of situations (`situation_of` in tree_machine.h) and of fields of an effect
-_LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of the enum in costs.c
-_WORDS = 4  # the number of words that effects can name
 
 
 class TreeMachine(NamedTuple):
@@ -99,41 +97,3 @@ def replay_derivation(
     )  # fmt: skip
     heads, relations = built.tolist()
     return heads[:-1], relations[:-1], sums.tolist()[:-1]
-
-
-def lost_arcs(
-    loss: str,
-    effects: Tensor,
-    root: Tensor,
-    stack: Tensor,
-    depth: Tensor,
-    buffer: Tensor,
-    buffer_size: Tensor,
-    arcs: Tensor | None,
-    words: Tensor,
-    heads: Tensor,
-    rank: Tensor | None,
-) -> Tensor:
-    """Return how many gold arcs each action of the system `loss` loses in each row, (K, R). All tensors are int64.
-
-    The first of `effects` must do nothing. The top of the stack and the front of the buffer stand last. `arcs` is None
-    if words leave the stack when they get a head; `rank`, the projective order, is for systems with SWAP.
-    """
-    rows, width, actions = stack.shape[0], stack.shape[1], effects.shape[0]
-    lost = torch.empty(actions, rows, dtype=torch.long)
-    if loss not in _LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(_LOSSES)}; it is {loss}")
-    if width < 2:
-        raise ValueError(f"stack must have room for a word and the root in each row; it is {tuple(stack.shape)}")
-
-    def grid(name: str, tensor: Tensor | None) -> int | None:
-        return optional(name, tensor, torch.long, rows, width)
-
-    loader.library().lost_arcs(
-        rows, width, _LOSSES.index(loss), actions,
-        require("effects", effects, torch.long, actions, _EFFECT), require("root", root, torch.long, rows),
-        grid("stack", stack), require("depth", depth, torch.long, rows), grid("buffer", buffer),
-        require("buffer_size", buffer_size, torch.long, rows), grid("arcs", arcs),
-        require("words", words, torch.long, rows, _WORDS), grid("heads", heads), grid("rank", rank), lost.data_ptr(),
-    )  # fmt: skip
-    return lost

@@ -9,29 +9,28 @@ that is out of order, unless SWAP has to wait and no arc costs 0.
 
 Shapes: R rows, P positions, C columns and V tokens as for `DependencyMachine`; K actions (`Costs.actions`).
 
-Source: Goldberg and Nivre 2012 and 2013 (arc-eager, arc-hybrid); Goldberg, Sartorio and Satta 2014 (arc-standard); de
-Lhoneux, Stymne and Nivre 2017, sec. 4 (SWAP); Nivre, Kuhlmann and Hall 2009, sec. 3 (when to take SWAP)
+Source: Goldberg and Nivre 2012 and 2013 (arc-eager, arc-hybrid); de Lhoneux, Stymne and Nivre 2017, sec. 4 (SWAP)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import loader, trees
 from transition_parser.states.machine import DependencyMachine, effects_table
 from transition_parser.states.states import States
 from transition_parser.states.table import KIND_OF_CLASS, ActionClass
-from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
+from transition_parser.transitions import TREE_SYSTEMS
 from transition_parser.transitions.tree_system import NO_HEAD, GoldTree
 
 ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
 # The actions whose loss of gold arcs is computed. NEVER does nothing: its loss is that of the current configuration.
 _ACTIONS = (ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC, ActionClass.REDUCE)
-_LEGAL = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY}  # action → the column that is legal where the action is
 
 
 class GoldTrees(NamedTuple):
@@ -86,130 +85,179 @@ class Costs:
     """The costs of the actions of a machine, which does not limit swaps, in its current configurations."""
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
-        self.machine, self.system = machine, TREE_SYSTEMS[machine.table.system]()
-        self.swaps = not self.system.projective_only
+        name = machine.table.system
+        self.machine, self.lost_arcs = machine, LOST_ARCS[name]
+        self.swaps = not TREE_SYSTEMS[name].projective_only
         known = {ActionClass.NEVER, *(ActionClass[kind.name] for kind in machine.spec.rules)}
         self.actions = [column for column in _ACTIONS if column in known]
-        self.effects = effects_table(machine.table.system, torch.device("cpu"))[torch.tensor(self.actions)]
+        self.effects = effects_table(name, heads.device)[torch.tensor(self.actions, device=heads.device)]
         # the row of each column in the cost matrix: SWAP stands after all actions, actions without costs after SWAP
         rows = {column: row for row, column in enumerate((*self.actions, *[ActionClass.SWAP] * self.swaps))}
-        self.columns = torch.tensor([rows.get(KIND_OF_CLASS.get(c, c), len(rows)) for c in ActionClass])
-        # (R, P + 1), numbered as in the machine; the head of the root, and of all positions after it, is the root
-        root, words = machine.root.cpu()[:, None], machine.width - 1
-        self.heads = root.repeat(1, words + 2)
-        self.heads[:, :words] = torch.where(torch.arange(words) < root, heads[:, :words].cpu(), root)
-        self.gold: list[GoldTree] = []
-        self.rank: Tensor | None = None
-        self.compiled = bool(self.system.loss) and loader.library() is not None
-        if self.swaps or not self.compiled:
-            for given, n in zip(self.heads.tolist(), root[:, 0].tolist(), strict=True):
-                self.gold.append(GoldTree(DependencyTree(tuple((head + 1) % (n + 1) for head in given[:n]), ("",) * n)))
-        if self.swaps:
-            after_root = [range(gold.root + 1, words + 2) for gold in self.gold]
-            both = zip(self.gold, after_root, strict=True)
-            ranks, components = zip(*(((*g.rank, *rest), (*g.component, *rest)) for g, rest in both), strict=True)
-            self.rank, self.component = torch.tensor(ranks), torch.tensor(components)
+        self.columns = torch.tensor(
+            [rows.get(KIND_OF_CLASS.get(c, c), len(rows)) for c in ActionClass], device=heads.device
+        )
+        self.gold = _Gold.of_heads(heads, machine.root, machine.width, self.swaps)
 
     def now(self) -> Tensor:
         """Return (R, C), the costs: `ILLEGAL` for illegal actions, more than all words for SWAPs not to explore."""
-        c = _Configurations.from_machine(self.machine)
-        if self.compiled:
-            found = trees.lost_arcs(self.system.loss, self.effects, *c[:-1], self.heads, self.rank)
-        else:
-            found = self._lost_by_states(c)
+        after, words = _After.of_actions(self.machine, self.effects), self.machine.words()
+        dependents, heads = words[:, self.effects[:, 0]], words[:, self.effects[:, 1]]
+        wrong = (self.effects[:, 0] > 0) & (self.gold.heads.gather(1, dependents) != heads)
+        lost = self.lost_arcs(after, self.gold) + wrong.t()
+        found, legal = lost - lost[:1], self.machine.legal_columns()
         if self.swaps:
-            found = self._with_swap(c, found)
-        padded = torch.cat([found, torch.zeros_like(found[:1])])
-        costs = torch.where(c.legal, padded.index_select(0, self.columns).t(), ILLEGAL)
-        return costs.to(self.machine.root.device)
+            found = self._with_swap(found, legal)
+        found = torch.cat([found, torch.zeros_like(found[:1])])
+        return torch.where(legal, found.index_select(0, self.columns).t(), ILLEGAL)
 
-    def _lost_by_states(self, c: _Configurations) -> Tensor:
-        """Return how many gold arcs each legal action loses, (K, R), by the pure-Python system."""
-        lost = torch.zeros(len(self.actions), len(c.root), dtype=torch.long)
-        for row, gold in enumerate(self.gold):
-            stack, buffer = c.stack[row, : c.depth[row]], c.buffer[row, : c.buffer_size[row]].flip(0)
-            heads = [NO_HEAD] * gold.root if c.arcs is None else c.arcs[row, : gold.root].tolist()
-            state = State([""] * gold.root, stack.tolist(), buffer.tolist(), heads, [None] * gold.root)
-            before = self.system.missing_arcs(state, gold)
-            for number, column in enumerate(self.actions):
-                if c.legal[row, _LEGAL.get(column, column)]:
-                    after = self.system.apply(state, Action(Kind[column.name]))
-                    lost[number, row] = self.system.missing_arcs(after, gold) - before
-        return lost
+    def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
+        """Return (K + 1, R), the costs of all actions in arc-hybrid with SWAP, given the arcs that each loses, (K, R).
 
-    def _with_swap(self, c: _Configurations, found: Tensor) -> Tensor:
-        """Return (K + 1, R), the costs of all actions in a system with SWAP, given the arcs that each loses, (K, R).
-
-        inverted: the two words that SWAP exchanges are not in projective order
-        waits: a lazy oracle delays the swap
-        kept: SHIFT would not put a word onto words that are out of order
+        SWAP waits for a left arc to the front in its projective component, as in a lazy oracle.
         """
-        order = self._order_in_standard if self.system.spec.closes_on_stack else self._order_in_hybrid
-        inverted, waits, kept = order(c)
-        forbidden = c.root + 1
-        arcs = [self.actions.index(column) for column in (ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC)]
-        arc_legal = c.legal[:, ActionClass.LEFT_ARC_ANY], c.legal[:, ActionClass.RIGHT_ARC]
-        free_arc = sum((found[i] == 0) & may for i, may in zip(arcs, arc_legal, strict=True)) > 0
-        buries = ~kept & (free_arc | ~waits)
-        found[self.actions.index(ActionClass.SHIFT)] += torch.where(buries, forbidden, 0)
+        gold, forbidden = self.gold, self.machine.root + 1
+        root, top, _, front = self.machine.words().unbind(1)
+        inverted = (self.machine.depth > 0) & (_of_words(gold.rank, top) > _of_words(gold.rank, front))
+        head = _of_words(gold.heads, front)
+        waits = (front < root) & (head > front) & (_of_words(gold.component, front) == _of_words(gold.component, head))
+        free_left = (found[self.actions.index(ActionClass.LEFT_ARC)] == 0) & legal[:, ActionClass.LEFT_ARC_ANY]
+        free_right = (found[self.actions.index(ActionClass.RIGHT_ARC)] == 0) & legal[:, ActionClass.RIGHT_ARC]
+        found[self.actions.index(ActionClass.SHIFT)] += torch.where(
+            inverted & (free_left | free_right | ~waits), forbidden, 0
+        )
         return torch.cat([found, torch.where(inverted & ~waits, 0, forbidden)[None]])
 
-    def _order_in_hybrid(self, c: _Configurations) -> tuple[Tensor, Tensor, Tensor]:
-        """Return `inverted`, `waits` and `kept` of arc-hybrid, (R,) bool each.
 
-        SWAP waits for a left arc to the front in its projective component.
-        """
-        root, top, _, front = c.words.unbind(1)
-        of_top, of_front = _of_words(self.rank, top, front)
-        inverted = (c.depth > 0) & (of_top > of_front)
-        (head,) = _of_words(self.heads, front)
-        component, of_head = _of_words(self.component, front, head)
-        return inverted, (front < root) & (head > front) & (component == of_head), ~inverted
+class _Gold(NamedTuple):
+    """The gold trees of R rows, (R, P + 1) each; positions as in the machine."""
 
-    def _order_in_standard(self, c: _Configurations) -> tuple[Tensor, Tensor, Tensor]:
-        """Return `inverted`, `waits` and `kept` of arc-standard, (R,) bool each.
-
-        SWAP waits while the top and the front share a projective component.
-        """
-        assert self.rank is not None, "a system with SWAP has it"
-        _, top, second, front = c.words.unbind(1)
-        of_second, of_top = _of_words(self.rank, second, top)
-        component, of_front = _of_words(self.component, top, front)
-        waits = (c.depth > 0) & (c.buffer_size > 0) & (component == of_front)
-        ranks = self.rank.gather(1, c.stack)
-        above = torch.arange(1, ranks.size(1)) < c.depth[:, None]
-        kept = ~(above & (ranks[:, :-1] > ranks[:, 1:])).any(1)
-        return (c.depth > 1) & (of_second > of_top), waits, kept
-
-
-class _Configurations(NamedTuple):
-    """The configurations of a machine, on the host: what `trees.lost_arcs` reads of them, and the legal columns."""
-
-    root: Tensor
-    stack: Tensor
-    depth: Tensor
-    buffer: Tensor
-    buffer_size: Tensor
-    arcs: Tensor | None
-    words: Tensor
-    legal: Tensor
+    heads: Tensor  # the head of the root, and of all positions after it, is the root
+    rank: Tensor  # the places of words in projective order
+    component: Tensor  # the heads of the projective components of words
+    above_last: Tensor  # bool; True for the last word and for the words above it
 
     @classmethod
-    def from_machine(cls, machine: DependencyMachine) -> _Configurations:
-        """Return the current configurations by one copy, so that the host waits for a device once."""
-        arcs = machine.heads if machine.spec.reads_arcs else None
-        parts = [machine.root, machine.stack, machine.depth, machine.buffer, machine.buffer_size, arcs, machine.words()]
-        parts.append(machine.legal_columns())
-        if machine.root.is_cpu:
-            return cls(*parts)
-        there = [part.view(len(part), -1) for part in parts if part is not None]
-        copies = iter(torch.cat(there, 1).cpu().split([part.size(1) for part in there], 1))
-        return cls(
-            *(None if part is None else next(copies).reshape(part.shape).to(part.dtype).contiguous() for part in parts)
-        )
+    def of_heads(cls, heads: Tensor, root: Tensor, width: int, swaps: bool) -> _Gold:
+        positions = torch.arange(width + 1, device=heads.device)
+        heads = torch.where(positions < root[:, None], F.pad(heads[:, : width - 1], (0, 2)), root[:, None])
+        above_last, word = torch.zeros_like(heads, dtype=torch.bool), root[:, None] - 1
+        for _ in range(width - 1):
+            above_last.scatter_(1, word, True)
+            word = heads.gather(1, word)
+        rank = component = positions.expand_as(heads)
+        if swaps:
+            trees = [
+                GoldTree(DependencyTree(tuple((head + 1) % (n + 1) for head in row[:n]), ("",) * n))
+                for row, n in zip(heads.tolist(), root.tolist(), strict=True)
+            ]
+            after_root = [range(tree.root + 1, width + 1) for tree in trees]
+            rows = [((*tree.rank, *rest), (*tree.component, *rest)) for tree, rest in zip(trees, after_root)]
+            rank, component = torch.tensor(rows, device=heads.device).unbind(1)
+        return cls(heads, rank, component, above_last & (positions < root[:, None]))
 
 
-def _of_words(values: Tensor | None, *words: Tensor) -> tuple[Tensor, ...]:
-    """Return, for each tensor of words (R,), the entry of `values` (R, P + 1) at this word in each row, (R,)."""
-    assert values is not None
-    return tuple(values.gather(1, word[:, None])[:, 0] for word in words)
+class _After(NamedTuple):
+    """The configurations of R rows after each of K actions. Only legal actions lead to meaningful ones."""
+
+    root: Tensor  # (R, 1)
+    stack: Tensor  # (K, R, P + 1); the words of the stack, bottom first
+    on_stack: Tensor  # (K, R, P + 1) bool; True for entries of `stack` that are in use
+    buffer: Tensor  # (K, R, P + 1) bool; True for words in the buffer; False for the root
+    headless: Tensor | None  # (K, R, P + 1) bool; True for words without a head; None if words with heads are popped
+
+    @classmethod
+    def of_actions(cls, machine: DependencyMachine, effects: Tensor) -> _After:
+        shape, width, words = (len(effects), *machine.stack.shape), machine.width, machine.words()
+        dependent, _, pops, push, buffer_pops, *_ = effects.unbind(1)
+        positions, root = torch.arange(width + 1, device=words.device), machine.root[:, None]
+        depth = (machine.depth - pops[:, None]).clamp_min(0)
+        pushes = (push > 0)[:, None]
+        stack, place = machine.stack.expand(shape).clone(), torch.where(pushes, depth, width)
+        stack.scatter_(2, place[..., None], words[:, push].t()[..., None])
+        in_buffer = torch.where(positions < machine.buffer_size[:, None], machine.buffer, width)
+        buffer = torch.zeros(shape[1:], dtype=torch.bool, device=words.device).scatter_(1, in_buffer, True)
+        buffer = (buffer & (positions < root)).expand(shape).clone()
+        buffer.scatter_(2, torch.where(buffer_pops[:, None] > 0, words[:, 3], width)[..., None], False)
+        headless = None
+        if machine.heads is not None and machine.spec.reads_arcs:
+            headless = (machine.heads == NO_HEAD).expand(shape).clone()
+            attached = torch.where(dependent > 0, words[:, dependent], width).t()
+            headless.scatter_(2, attached[..., None], False)
+        return cls(root, stack, positions < (depth + pushes)[..., None], buffer, headless)
+
+    def words_on_stack(self) -> Tensor:
+        """Return (K, R, P + 1) bool, True for words on the stack."""
+        places = torch.where(self.on_stack, self.stack, self.stack.size(2) - 1)
+        found = torch.zeros_like(self.on_stack).scatter_(2, places, True)
+        found[..., -1] = False
+        return found
+
+    def swapped(self, rank: Tensor) -> _After:
+        """Return the configurations after all pending swaps, which move words that are out of order to the buffer."""
+        far, of_words = rank.size(1), rank.expand_as(self.stack)
+        first = torch.where(self.buffer, of_words, far).amin(2, keepdim=True)
+        ranks = of_words.gather(2, self.stack)
+        least_above = torch.where(self.on_stack, ranks, far).flip(2).cummin(2).values.flip(2)
+        in_order = self.on_stack & (ranks <= torch.minimum(least_above, first))
+        moved = torch.where(self.on_stack & ~in_order, self.stack, far - 1)
+        buffer = self.buffer.scatter(2, moved, True)
+        buffer[..., -1] = False
+        return self._replace(on_stack=in_order, buffer=buffer)
+
+
+def _lost_in_buffer(after: _After, gold: _Gold) -> Tensor:
+    """Return (K, R), the number of words of the buffer whose gold heads were popped."""
+    there = (after.words_on_stack() | after.buffer).scatter(2, after.root.expand(*after.stack.shape[:2], 1), True)
+    return (after.buffer & ~there.gather(2, gold.heads.expand_as(after.stack))).sum(2)
+
+
+def _lost_in_hybrid(after: _After, gold: _Gold) -> Tensor:
+    """Return (K, R), the lost arcs word by word, as if the root were below the stack, where heads may be, too."""
+    lower = torch.where(after.on_stack, torch.arange(after.stack.size(2), device=after.stack.device), -1).cummax(2)
+    lower = F.pad(lower.values[..., :-1], (1, 0), value=-1)
+    below = torch.where(lower < 0, after.root, after.stack.gather(2, lower.clamp_min(0)))
+    heads = gold.heads.expand_as(after.stack).gather(2, after.stack)
+    lost = after.on_stack & (heads != below) & ~after.buffer.gather(2, heads)
+    return lost.sum(2) + _lost_in_buffer(after, gold)
+
+
+def _lost_in_hybrid_swap(after: _After, gold: _Gold) -> Tensor:
+    return _lost_in_hybrid(after.swapped(gold.rank), gold)
+
+
+def _lost_in_eager(after: _After, gold: _Gold) -> Tensor:
+    """Return (K, R), the lost arcs word by word, and one more where the buffer can't give heads to headless words.
+
+    A headless word of the stack can still become a dependent of a word in the buffer. The lowest headless word can
+    also become a dependent of the root. A word in the buffer can become a dependent of any word that was not popped.
+
+    At most one word may be headless once the buffer is empty. So every headless word of the stack except the lowest
+    must become a dependent of a word of the buffer, even if this head is wrong. If a word of the buffer has a gold arc
+    with a word further down the stack, the first such word can be the head without loss. Otherwise the head can be the
+    first word of the buffer after the dependents of the higher words. If these dependents include the last word, no
+    such head is left, and one more arc is lost. This happens where the last word is in the buffer and depends, directly
+    or through words of the buffer, on the second headless word from below or a word above it.
+    """
+    assert after.headless is not None
+    headless = after.on_stack & after.headless.gather(2, after.stack)
+    number = headless.cumsum(2)
+    heads = gold.heads.expand_as(after.stack).gather(2, after.stack)
+    lost = headless & ~after.buffer.gather(2, heads) & ((heads != after.root) | (number > 1))
+    second = torch.where(headless & (number == 2), after.stack, after.stack.size(2)).amin(2)
+    positions = torch.arange(after.stack.size(2), device=after.stack.device)
+    # a word above the last one is to the left of all below it
+    nearest = torch.where(gold.above_last & ~after.buffer, positions, 0).amax(2, keepdim=True)
+    last_waits = after.buffer.gather(2, (after.root - 1).expand_as(nearest)) & after.words_on_stack().gather(2, nearest)
+    return lost.sum(2) + _lost_in_buffer(after, gold) + (last_waits[..., 0] & (nearest[..., 0] >= second))
+
+
+LOST_ARCS: dict[str, Callable[[_After, _Gold], Tensor]] = {
+    "arc-hybrid": _lost_in_hybrid,
+    "arc-eager": _lost_in_eager,
+    "arc-hybrid-swap": _lost_in_hybrid_swap,
+}
+
+
+def _of_words(values: Tensor, words: Tensor) -> Tensor:
+    """Return the entry of `values` (R, P + 1) at a word in each row, (R,)."""
+    return values.gather(1, words[:, None])[:, 0]

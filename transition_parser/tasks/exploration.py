@@ -17,10 +17,9 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ActionScores, ParserModel, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.states.costs import Correct, CorrectActions, GoldTrees
+from transition_parser.states.costs import LOST_ARCS, Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
-from transition_parser.transitions import TreeSystem
 
 SHARE, AFTER = 0.1, 1  # the defaults of --explore and --explore-after
 MARGIN = 1.0  # a correct kind of action that leads all wrong kinds by more than this log-probability is always taken
@@ -152,11 +151,9 @@ def explorer_of(options: Any, resources: Resources) -> Explorer | None:
             if getattr(options, name) is not None:
                 raise InputError(f"--{name.replace('_', '-')} is for --oracle dynamic")
         return None
-    if not isinstance(resources.table.system, TreeSystem):
-        raise InputError(
-            f"--oracle dynamic is for dependency trees: nothing says what the actions of "
-            f"{resources.table.system.name} cost"
-        )
+    if resources.parser.system not in LOST_ARCS:
+        known = ", ".join(LOST_ARCS)
+        raise InputError(f"--oracle dynamic is for {known}: nothing says what {resources.parser.system}'s actions cost")
     share = SHARE if options.explore is None else options.explore
     after = AFTER if options.explore_after is None else options.explore_after
     if not 0.0 <= share <= 1.0:

@@ -16,11 +16,9 @@ from transition_parser.transitions.tree_system import (
     Effect,
     Fact,
     GoldTree,
-    Items,
     Rule,
     Spec,
     TreeSystem,
-    lost_in_buffer,
 )
 
 _REDUCE = Action(Kind.REDUCE)
@@ -53,7 +51,7 @@ class ArcEager(TreeSystem):
     single-rooted tree keeps all its derivations, and no derivation gets longer.)
     """
 
-    name = loss = "arc-eager"
+    name = "arc-eager"
     kinds = tuple(_RULES)
     spec = Spec(_RULES, closes_on_stack=False, reads_arcs=True)
 
@@ -76,24 +74,3 @@ class ArcEager(TreeSystem):
             if front < gold.root:
                 yield gold.right[front] if stack and heads[front] == stack[-1] else gold.shift[front]
                 stack.append(front)
-
-    def lost_arcs(self, c: Items) -> int:
-        """Count the lost arcs word by word, and one more where the buffer can't give heads to the headless words.
-
-        A headless word of the stack can still become a dependent of a word in the buffer. The lowest headless word can
-        also become a dependent of the root. A word in the buffer can become a dependent of any word that was not
-        popped.
-
-        At most one word may be headless once the buffer is empty. So every headless word of the stack except the lowest
-        must become a dependent of a word of the buffer, even if this head is wrong. If a word of the buffer has a gold
-        arc with a word further down the stack, the first such word can be the head without loss. Otherwise the head
-        can be the first word of the buffer after the dependents of the higher words. If these dependents include the
-        last word, no such head is left, and one more arc is lost. This happens where the last word is in the buffer and
-        depends, directly or through words of the buffer, on the second headless word from below or a word above it.
-        """
-        lost = sum(c.heads[w] not in c.buffer and (c.heads[w] != c.root or w != c.headless[0]) for w in c.headless)
-        last = c.root - 1
-        while last in c.buffer:
-            last = c.heads[last]
-        several_headless = c.root - 1 in c.buffer and len(c.headless) > 1
-        return lost + lost_in_buffer(c) + (several_headless and last in c.stack and last >= c.headless[1])

@@ -17,11 +17,9 @@ from transition_parser.transitions.tree_system import (
     Effect,
     Fact,
     GoldTree,
-    Items,
     Rule,
     Spec,
     TreeSystem,
-    lost_in_buffer,
 )
 
 _SWAP = Action(Kind.SWAP)
@@ -51,7 +49,7 @@ class ArcHybrid(TreeSystem):
     The head of a left arc is the front of the buffer. The head of a right arc is the word below the top of the stack.
     """
 
-    name = loss = "arc-hybrid"
+    name = "arc-hybrid"
     kinds = tuple(_RULES)
     spec = Spec(_RULES, closes_on_stack=False)
 
@@ -90,12 +88,6 @@ class ArcHybrid(TreeSystem):
                     continue
             stack.append(buffer.pop())
             yield gold.shift[front]
-
-    def lost_arcs(self, c: Items) -> int:
-        """Count lost arcs word by word, as if the root were below the stack, where heads may be, too."""
-        below = dict(zip(c.stack, (c.root, *c.stack)))
-        lost = sum(c.heads[word] != below[word] and c.heads[word] not in c.buffer for word in c.stack)
-        return lost + lost_in_buffer(c)
 
 
 class ArcHybridSwap(ArcHybrid):

@@ -56,29 +56,6 @@ class GoldTree:
         return all(a < b for a, b in pairwise(self.rank))
 
 
-class Items(NamedTuple):
-    """A configuration without its arcs, and the tree to be built."""
-
-    stack: Sequence[int]  # bottom first
-    headless: Sequence[int]  # the words of the stack that have no head, bottom first
-    buffer: Collection[int]  # without the root
-    gold: GoldTree
-
-    @property
-    def heads(self) -> Sequence[int]:
-        return self.gold.heads
-
-    @property
-    def root(self) -> int:
-        return self.gold.root
-
-
-def lost_in_buffer(c: Items) -> int:
-    """Count the words of the buffer whose gold heads were popped."""
-    there = {*c.stack, *c.buffer, c.root}
-    return sum(c.heads[word] not in there for word in c.buffer)
-
-
 NO_HEAD = -1
 NONE, S0, S1, B0 = range(4)  # no word, the top of the stack, the word below it, and the front of the buffer
 
@@ -208,18 +185,16 @@ class RootRelations:
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     """A system that builds dependency trees with one root.
 
-    A subclass defines a system completely, except for a compiled form of `lost_arcs`, which it may do without.
+    A subclass defines a system completely, except for the costs of its actions (`states/costs.py`).
 
     roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default arcs from
         the root carry `root`, and no other arc does
     once: groups of relations; parsers of whole trees give a head at most one dependent of each group
     spec: the effects and the legality of the system's actions
-    loss: the name of the compiled form of `lost_arcs` (`kernels/trees.py`, `kernels/costs.c`); empty for none
     """
 
     confidences = ("arc_scores",)
     spec: ClassVar[Spec]
-    loss: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -234,24 +209,6 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of the static oracle, which build `gold`, a tree that the system can build."""
-
-    @abstractmethod
-    def lost_arcs(self, c: Items) -> int:
-        """Return the number of gold arcs that are missing in the best tree that `c` can still lead to.
-
-        Gold arcs whose dependents already have wrong heads do not count. With SWAP the words of `c` stand in projective
-        order. Proof: `tests/states/test_costs.py` compares with a search through all continuations.
-        """
-
-    def missing_arcs(self, state: State, gold: GoldTree) -> int:
-        """Return how many gold arcs are missing in the best tree that a configuration can still lead to."""
-        wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads))
-        stack: Sequence[int] = state.stack
-        buffer = {word for word in state.buffer if word != state.root}
-        if not self.projective_only:
-            stack, buffer = _swapped(state, gold, self.spec.closes_on_stack)
-        headless = [word for word in stack if word != state.root and state.heads[word] == NO_HEAD]
-        return wrong + self.lost_arcs(Items(stack, headless, buffer, gold))
 
     def read(self, forms: Sequence[str]) -> Sequence[str]:
         """Return the forms themselves."""
@@ -347,20 +304,3 @@ def _named_words(stack: Sequence[int], buffer: Sequence[int]) -> tuple[int, int,
     """Return the words NONE, S0, S1 and B0; −1 where there is no such word."""
     size = len(stack)
     return -1, stack[-1] if size else -1, stack[-2] if size > 1 else -1, buffer[0] if buffer else -1
-
-
-def _swapped(state: State, gold: GoldTree, on_stack: bool) -> tuple[list[int], set[int]]:
-    """Return the stack, and the buffer without the root, after all pending swaps of words out of order."""
-    buffer = set(state.buffer) - {state.root}
-    ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
-    stack: list[int] = []
-    for word in reversed(state.stack):
-        if gold.rank[word] <= gold.rank[ahead]:
-            stack.insert(0, word)
-            ahead = word
-        else:
-            buffer.add(word)
-    if on_stack and state.stack and state.stack[-1] in buffer:
-        stack.append(first)
-        buffer.remove(first)
-    return stack, buffer
