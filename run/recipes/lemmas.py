@@ -140,7 +140,7 @@ def make(arguments: argparse.Namespace) -> None:
     if arguments.mend:
         exported, columns = read_config(arguments.mend), Columns.load(arguments.mend)
         mended(columns, arguments.train).save(arguments.mend)
-        write_config(arguments.mend, *exported)
+        write_config(arguments.mend, exported)
 
 
 if __name__ == "__main__":

@@ -322,7 +322,7 @@ def train(arguments: argparse.Namespace) -> None:
     vectors = word_vectors(parser, [one.words for one in data])
     training = Training(vectors, data, frames, arguments.width, arguments.dropout)
     training.run(arguments.epochs, arguments.lr).save(Path(arguments.model, LABELLER))
-    write_config(arguments.model, *exported)
+    write_config(arguments.model, exported)
 
 
 if __name__ == "__main__":

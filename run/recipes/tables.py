@@ -17,7 +17,7 @@ def store(folder: Path) -> None:
     exported = read_config(folder)
     (folder / TABLE).unlink(missing_ok=True)
     Resources.load(folder).store_table(folder)
-    write_config(folder, *exported)
+    write_config(folder, exported)
 
 
 if __name__ == "__main__":

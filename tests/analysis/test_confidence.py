@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,8 +90,8 @@ def folder(exported, tmp_path) -> Path:
 def test_a_calibration_is_stored_and_read_again(folder):
     before = read_config(folder)
     assert before.calibration is None and load_model(folder)[0].calibration is None
-    write_config(folder, *before[:2], CALIBRATION)
-    assert read_config(folder) == before._replace(calibration=load_model(folder)[0].calibration)
+    write_config(folder, replace(before, calibration=CALIBRATION))
+    assert read_config(folder) == replace(before, calibration=load_model(folder)[0].calibration)
     assert read_config(folder).calibration == CALIBRATION
 
 
@@ -100,7 +101,7 @@ def test_confidences_are_those_of_the_calibration(folder, options, scalings):
     beam, nbest = options
     sentences = [["The", "cat", "sleeps", "."], ["Stop", "!"]]
     plain = Parser.load(folder, beam, precision="fp32", nbest=nbest).parse(sentences)
-    write_config(folder, *read_config(folder)[:2], CALIBRATION)
+    write_config(folder, replace(read_config(folder), calibration=CALIBRATION))
     scaling = getattr(CALIBRATION, scalings)["arc_scores"]
     for before, after in zip(plain, Parser.load(folder, beam, precision="fp32", nbest=nbest).parse(sentences)):
         for one, other in zip(before.ranked, after.ranked, strict=True):

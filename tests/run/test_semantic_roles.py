@@ -60,7 +60,7 @@ def test_forms_around_a_word_make_it_an_imperative(odds):
 def test_an_ensemble_uses_its_first_labeller(labelled, tmp_path):
     bare = tmp_path / "bare"
     shutil.copytree(MODEL, bare, ignore=shutil.ignore_patterns(LABELLER))
-    write_config(bare, *read_config(MODEL))
+    write_config(bare, read_config(MODEL))
     first, second = (model or bare for model in labelled)
     found = [
         written(Parser.load(path, precision="fp32", others=others), SENTENCES)

@@ -191,7 +191,7 @@ def test_a_stored_table_is_the_one_that_is_made(exported, tmp_path):
 def test_the_models_of_the_package_have_checksums(path):
     files = json.loads((path / CONFIG).read_text(encoding="utf-8"))["files"]
     assert {*files, CONFIG, "README.md"} == {file.name for file in path.iterdir()}
-    assert read_config(path)[0] in ("stack_transformer_small", "spa_dp_small", "recursive_g2g")
+    assert read_config(path).architecture in ("stack_transformer_small", "spa_dp_small", "recursive_g2g")
 
 
 def test_options_that_were_changed_after_the_export(exported, tmp_path):

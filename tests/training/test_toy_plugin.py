@@ -10,7 +10,7 @@ from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, logged, run, run_here
 from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.storage.exports import write_config
+from transition_parser.storage.exports import Exported, write_config
 
 PLUGIN = ("--user-dir", ROOT / "tests" / "toy_plugin")
 TEXT = "The old dog sleeps .\nShe sees it .\n"
@@ -42,7 +42,7 @@ def test_a_model_from_outside(request, tmp_path, kind):
 
 def test_without_its_file_the_error_says_what_is_missing(tmp_path):
     folder = shutil.copytree(ROOT / "transition_parser" / "pretrained" / "en-fast", tmp_path / "model")
-    write_config(folder, "toy_top_two", {})
+    write_config(folder, Exported("toy_top_two", {}))
     done = run("transition-parser", "parse", folder, "-", status=2, stdin=TEXT)
     assert "unknown architecture 'toy_top_two'" in done.stderr and "--user-dir" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,9 +123,9 @@ def run_calibrate(arguments: argparse.Namespace) -> int:
 
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.gold])
-    architecture, options, *_ = read_config(arguments.model)  # first, since it raises for a folder that is no model
+    exported = read_config(arguments.model)  # first, since it raises for a folder that is no model
     found = calibrate(arguments.model, arguments.gold, arguments.beam, arguments.precision, arguments.threads)
-    write_config(arguments.model, architecture, options, found.calibration)
+    write_config(arguments.model, replace(exported, calibration=found.calibration))
     figures = {}
     for kind, scalings in found.calibration._asdict().items():
         for name, scaling in scalings.items():

@@ -20,13 +20,13 @@ from safetensors.torch import save
 from transition_parser.base.errors import InputError, did_you_mean, errors_at, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
-from transition_parser.base.model_files import read_json, short_repr
+from transition_parser.base.model_files import short_repr
 from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.cards import FILE_NAME
-from transition_parser.storage.exports import WEIGHTS, read_config, write_config
+from transition_parser.storage.exports import WEIGHTS, Exported, read_config, write_config
 from transition_parser.storage.names import (
     BEST,
     CONFIG,
@@ -34,8 +34,8 @@ from transition_parser.storage.names import (
     PRETRAINED,
     installed_model,
     model_names,
+    name_of,
     named_models,
-    version_of,
 )
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
@@ -91,9 +91,9 @@ def language_named(model: str | os.PathLike) -> str | None:
 def _why_not_here(name: str) -> str | None:
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
-    architecture, values, *_ = read_config(PRETRAINED / name)
+    exported = read_config(PRETRAINED / name)
     try:
-        architecture_of(architecture).options.of_config(values).weights_elsewhere()
+        architecture_of(exported.architecture).options.of_config(exported.options).weights_elsewhere()
     except InputError as error:
         return str(error)
     return None
@@ -140,7 +140,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
         (temporary / WEIGHTS).write_bytes(save(weights))
         Resources.copy(folder, temporary, options.unread(WORD_FILES))
         resources.store_table(temporary)
-        write_config(temporary, name, options.as_config())
+        write_config(temporary, Exported(name, options.as_config()))
     if before and card.is_file():
         warn(f"{card} is the card of the model that was here before: check its statements")
 
@@ -214,25 +214,24 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
 
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
-    name, values, calibration = read_config(folder)
+    exported = read_config(folder)
     with errors_at(folder / CONFIG):
-        options = architecture_of(name).options.of_config(values)
+        options = architecture_of(exported.architecture).options.of_config(exported.options)
     resources = _resources(folder)
     path, system = folder / WEIGHTS, resources.parser.system
-    for kind in (kind for scalings in calibration or () for kind in scalings):
+    for kind in (kind for scalings in exported.calibration or () for kind in scalings):
         if kind not in SYSTEMS[system].confidences:
             problem = f"{short_repr(kind)} is not a kind of confidence of {system}: calibrate the model again"
             raise input_error(problem, folder / CONFIG)
-    model = _build(name, options, resources, stored_weights(path), path, folder)
-    model.calibration = calibration
+    model = _build(exported.architecture, options, resources, stored_weights(path), path, folder)
+    model.calibration = exported.calibration
     labeller = Path(folder, LABELLER)
     if labeller.is_file():
         if (encoder := model.labelled_encoder) is None:
             raise input_error("no model of this architecture has a semantic role labeller: remove it", labeller)
         model.labeller = RoleLabeller.load(labeller, encoder.norm.weight.numel() + encoder.read_width)
         encoder.keeps_read = True
-    version = version_of(read_json(folder / CONFIG, "it was there before"))
-    return model, replace(resources, model=f"{Path(os.path.abspath(folder)).name} {version}")
+    return model, replace(resources, model=f"{name_of(folder)} {exported.version}")
 
 
 def _resources(folder: Path) -> Resources:

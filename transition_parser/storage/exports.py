@@ -10,14 +10,15 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, write_json
 from transition_parser.data.resources import Resources
 from transition_parser.modules.calibration import Calibration
-from transition_parser.storage.names import CONFIG
+from transition_parser.storage.names import CONFIG, version_of
 
 WEIGHTS = "model.safetensors"
 FORMAT_VERSION = 1
@@ -30,33 +31,30 @@ _KEYS = {
 }
 
 
-def write_config(
-    folder: str | os.PathLike,
-    architecture: str,
-    options: Mapping[str, Any],
-    calibration: Calibration | None = None,
-    beside: str | os.PathLike | None = None,
-) -> None:
+@dataclass(frozen=True)
+class Exported:
+    """The description of an exported model."""
+
+    architecture: str
+    options: Mapping[str, Any]  # as they were exported; they are not checked
+    calibration: Calibration | None = None
+    version: str = field(default="", compare=False)  # see `version_of`; "" before it is written
+
+
+def write_config(folder: str | os.PathLike, exported: Exported, beside: str | os.PathLike | None = None) -> None:
     """Write `config.json` with the checksums of the model's files, which are in `folder` or, unchanged, in `beside`."""
     files = {path.name: path for path in model_files(Path(folder if beside is None else beside))}
     if beside is not None:
         files |= {path.name: path for path in model_files(Path(folder)) if path.is_file()}
+    calibration = exported.calibration
     values = {
         "format_version": FORMAT_VERSION,
-        "architecture": architecture,
-        "model": dict(options),
+        "architecture": exported.architecture,
+        "model": dict(exported.options),
         **({} if calibration is None else {"calibration": calibration.as_json()}),
         "files": {name: sha256_of(path) for name, path in files.items()},
     }
     write_json(Path(folder, CONFIG), {**values, "sha256": sha256_of_json(values)})
-
-
-class Exported(NamedTuple):
-    """The description of an exported model."""
-
-    architecture: str
-    options: dict[str, Any]  # as they were exported; they are not checked
-    calibration: Calibration | None
 
 
 def read_config(folder: str | os.PathLike) -> Exported:
@@ -64,6 +62,7 @@ def read_config(folder: str | os.PathLike) -> Exported:
     folder = Path(folder)
     path = folder / CONFIG
     values = read_versioned(path, "is this a folder that `transition-parser export` wrote?", FORMAT_VERSION, _KEYS)
+    version = version_of(values)
     if values.pop("sha256") != sha256_of_json(values):
         raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
     sums, paths = values["files"], {path.name: path for path in model_files(folder)}
@@ -79,7 +78,7 @@ def read_config(folder: str | os.PathLike) -> Exported:
     calibration = values.get("calibration")
     with errors_at(path):
         found = None if calibration is None else Calibration.of_json(calibration)
-    return Exported(values["architecture"], values["model"], found)
+    return Exported(values["architecture"], values["model"], found, version)
 
 
 def model_files(folder: Path) -> list[Path]:

@@ -60,8 +60,8 @@ class ModelPackage(NamedTuple):
 
 def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) -> Path:
     """Write the wheel of an exported model into the folder `dest`, and return its path."""
-    architecture, options, *_ = read_config(folder)
-    architecture_of(architecture).options.of_config(options)
+    exported = read_config(folder)
+    architecture_of(exported.architecture).options.of_config(exported.options)
     card = read_card(folder, package.model)
     beside = [path for pattern in (FILE_NAME, "scores.json", *_LICENSES) for path in sorted(folder.glob(pattern))]
     licenses = [path for path in beside if path.name not in (FILE_NAME, "scores.json")]

@@ -91,7 +91,7 @@ def save_segmenter(segmenter: LearnedSegmenter | SegmenterOfDomains, folder: str
         write_json(temporary / DESCRIPTION, description, indent=0, ensure_ascii=False)
         (temporary / WEIGHTS).write_bytes(save(weights))
         if model is not None:
-            write_config(temporary, *model, beside=folder)
+            write_config(temporary, model, beside=folder)
 
 
 def _described_habits(habits: Habits) -> dict[str, Any]:
