@@ -11,7 +11,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run, run_here, train
 from transition_parser import __version__
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.checkpoints import load_checkpoint
-from transition_parser.storage.weights import stored_weights
+from transition_parser.storage.exports import stored_weights
 from transition_parser.transitions import Action, make_system
 
 

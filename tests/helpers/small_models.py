@@ -23,9 +23,8 @@ from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.states import RANKS
-from transition_parser.tasks.adapters import TrainingModel
 from transition_parser.tasks.losses import LegalCrossEntropyCriterion
-from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
+from transition_parser.tasks.transition_parsing import TrainingModel, TransitionParsingConfig, TransitionParsingTask
 from transition_parser.text.columns import UPOS, read_annotations
 from transition_parser.transitions import TREE_SYSTEMS
 

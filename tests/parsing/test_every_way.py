@@ -41,8 +41,7 @@ from transition_parser.modules.ensemble import Ensemble
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
 from transition_parser.states.states import BatchedMachine, States
-from transition_parser.tasks.adapters import TrainingModel
-from transition_parser.tasks.transition_parsing import TransitionParsingTask
+from transition_parser.tasks.transition_parsing import TrainingModel, TransitionParsingTask
 
 WAYS = ("kernels", "torch", "device")
 CLOSE = 1e-5

@@ -20,8 +20,7 @@ from transition_parser.modules import words
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import ColumnInput
 from transition_parser.parsing.formalisms import FORMALISMS
-from transition_parser.tasks.adapters import TrainingModel
-from transition_parser.tasks.transition_parsing import TransitionParsingTask
+from transition_parser.tasks.transition_parsing import TrainingModel, TransitionParsingTask
 from transition_parser.text.columns import (
     FILE_NAME,
     KNOWN,

@@ -23,7 +23,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.storage.transfer import start_from
-from transition_parser.tasks.adapters import TrainingModel
+from transition_parser.tasks.transition_parsing import TrainingModel
 
 TABLE = {"word_table": 60, "word_table_width": 24}
 KINDS = (

@@ -28,8 +28,7 @@ from transition_parser.graphs.conllu import blocks, read_conllu
 from transition_parser.oracles import static
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
-from transition_parser.preprocess.aligner.aligner import aligned, train_table, with_sentences
-from transition_parser.preprocess.aligner.marks import STYLES, marked
+from transition_parser.preprocess.aligner.aligner import STYLES, aligned, marked, train_table, with_sentences
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 from transition_parser.preprocess.banks import (
     RULE,

@@ -156,9 +156,8 @@ class _Arguments(argparse.ArgumentParser):
 
 def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> dict[str, Any]:
     """Run the unfinished steps, and return the scores and the path of the model."""
-    from transition_parser.training.evaluation import Evaluation
     from transition_parser.training.experiment import locked
-    from transition_parser.training.stages import Stages
+    from transition_parser.training.stages import Evaluation, Stages
 
     experiment = _experiment(arguments, treebanks)
     new = not experiment.dest.exists()

@@ -67,8 +67,8 @@ from transition_parser.parsing.sentences.texts import (
     whole_sentences,
 )
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
+from transition_parser.storage.exports import check_finite
 from transition_parser.storage.names import OWN_NAMES, AmrModel, TreeModel
-from transition_parser.storage.weights import check_finite
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.learned_segmentation import SegmenterOfDomains

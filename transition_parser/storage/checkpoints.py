@@ -26,7 +26,17 @@ from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.cards import FILE_NAME
-from transition_parser.storage.exports import WEIGHTS, Exported, read_config, write_config
+from transition_parser.storage.exports import (
+    WEIGHTS,
+    Exported,
+    checked_weights,
+    own_names,
+    packed_weights,
+    read_config,
+    stored_weights,
+    with_weights,
+    write_config,
+)
 from transition_parser.storage.names import (
     BEST,
     CONFIG,
@@ -38,7 +48,6 @@ from transition_parser.storage.names import (
     named_models,
 )
 from transition_parser.storage.segmenters import load_segmenter
-from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
 from transition_parser.text.languages import language_of
 from transition_parser.transitions import SYSTEMS
 

@@ -1,22 +1,30 @@
 """Exported models: folders without pickle.
 
 `config.json` has the architecture, its options, and the SHA-256 of every file, so that a damaged folder is never taken
-for a model.
+for a model. Names and shapes of weights are compared with the model first, and weights that do not fit are refused.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from transition_parser.base.errors import errors_at, input_error
-from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, write_json
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from transition_parser.base.errors import InputError, errors_at, input_error
+from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, short_repr, write_json
 from transition_parser.data.resources import Resources
+from transition_parser.kernels.int8 import LARGEST, quantise_weights
 from transition_parser.modules.calibration import Calibration
 from transition_parser.storage.names import CONFIG, version_of
 
@@ -90,3 +98,169 @@ def sha256_of_json(values: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a JSON object. White space and the order of keys do not matter."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+# --- weights ----------------------------------------------------------------------------------
+
+
+M = TypeVar("M", bound=nn.Module)
+FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_SCALE = ".scale"  # `NAME.scale` holds one factor for each row of the 8-bit tensor `NAME`
+_INT8 = "I8"  # the type of 8-bit tensors in safetensors
+_FEWEST_COLUMNS = 64  # fewest columns of an 8-bit tensor: with fewer, its scales would need much of the space
+_SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
+
+
+def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.PathLike) -> dict[str, Tensor]:
+    """Return the tensors to store for float32 weights; `stored_weights` reads them."""
+    if bits == 32:
+        return dict(weights)
+    found: dict[str, Tensor] = {}
+    for name, value in weights.items():
+        if bits == 8 and value.dim() == 2 and value.size(1) >= _FEWEST_COLUMNS:
+            integers, largest = quantise_weights(value)
+            found |= {name: integers, f"{name}{_SCALE}": largest[:, 0] / LARGEST}
+        else:
+            found[name] = value.half()
+    try:
+        check_finite({name: value for name, value in found.items() if value.is_floating_point()}, path)
+    except InputError:
+        raise input_error(f"some weights are too large for {bits} bits: export them with --bits 32", path) from None
+    return found
+
+
+def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
+    """Return the weights of a safetensors file; 8-bit tensors with their scales become float32."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118  (not a dict)
+            values = {name: file.get_tensor(name) for name in kinds}
+    except (SafetensorError, OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise input_error(f"the file is not a safetensors file, or is damaged: {reason}", path) from None
+    for name in [name for name, kind in kinds.items() if kind == _INT8]:
+        scales, integers = f"{name}{_SCALE}", values[name]
+        if kinds.get(scales) not in FLOATS or integers.dim() != 2 or values[scales].shape != integers.shape[:1]:
+            raise input_error(
+                f"{short_repr(name)} is of type {_INT8}, but {short_repr(scales)} has no scale of each row", path
+            )
+        values[name] = integers.float() * values.pop(scales).float()[:, None]
+        del kinds[name]
+    for name in values.keys() & kinds.keys():
+        if kinds[name] not in FLOATS:
+            raise input_error(f"{short_repr(name)} is of type {kinds[name]}, not one of {', '.join(FLOATS)}", path)
+    return values
+
+
+def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor]:
+    """Return the weights of a checkpoint, which are checked, but not changed."""
+    if not isinstance(values, dict) or not values:
+        raise input_error("the checkpoint's 'model' is not a dictionary of weights", path)
+    for name, value in values.items():
+        problem = "has a name that is not a string" if not isinstance(name, str) else _why_not_weights(value)
+        if problem:
+            raise input_error(f"the checkpoint's {short_repr(name)} {problem}", path)
+    check_finite(values, path)
+    return dict(values)
+
+
+def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike | None = None) -> None:
+    """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number."""
+    for name, value in weights.items():
+        # a finite sum has only finite terms, and summing takes a hundredth of the time of testing each term
+        if not value.sum().isfinite() and not value.isfinite().all():
+            kind = "NaN" if value.isnan().any() else "an infinite number"
+            raise input_error(
+                f"{short_repr(name)} holds {kind}: the training has diverged, or the file is damaged", path
+            )
+
+
+def own_names(model: nn.Module) -> dict[str, str]:
+    """Return name of a weight → first name of the same tensor; the names differ if the tensor has several names."""
+    first: dict[int, str] = {}
+    return {name: first.setdefault(id(value), name) for name, value in model.state_dict(keep_vars=True).items()}
+
+
+def with_weights(
+    make: Callable[[], M], weights: Mapping[str, Tensor], path: str | os.PathLike, described: object, more: int = 0
+) -> M:
+    """Return the module that `make` makes (with `more` elements besides these weights), with weights, as float32."""
+    with no_larger_than(sum(value.numel() for value in weights.values()) + more, path):
+        model = make()
+    set_weights(model, weights, path, described)
+    return model
+
+
+def set_weights(
+    model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike, described: object = "the model"
+) -> None:
+    """Load weights into a module, as float32."""
+    wanted, names = model.state_dict(), own_names(model)
+    hint = f"do the weights belong to the options and dictionaries of {described}?"
+    for name, first in names.items():
+        if name not in weights and name == first:
+            raise input_error(f"{short_repr(name)} is missing: {hint}", path)
+    for name, value in weights.items():
+        if name not in wanted:
+            raise input_error(f"{short_repr(name)} is not a weight of the model: {hint}", path)
+        shape, due = tuple(value.shape), tuple(wanted[name].shape)
+        if shape != due:
+            raise input_error(f"{short_repr(name)} has the shape {shape}, but the model needs {due}: {hint}", path)
+    weights = {name: value.float() for name, value in weights.items()}
+    check_finite(weights, path)
+    for name, first in names.items():
+        if name in weights and not torch.equal(weights[name], weights[first]):
+            raise input_error(f"{short_repr(name)} and {short_repr(first)} must be equal, but differ", path)
+    model.load_state_dict({name: weights[first] for name, first in names.items()})
+
+
+@contextmanager
+def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
+    """Raise `InputError` if a model made in the block needs much more memory than `elements` (`meta` is slow)."""
+    try:
+        with _Allowance(2 * elements + _SLACK):
+            yield
+    except _TooLarge:
+        problem = f"the options describe a larger model than the {elements} weights in this file"
+        raise input_error(f"{problem}: are the options from another model?", path) from None
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _Allowance(TorchFunctionMode):
+    """A mode that raises `_TooLarge` where new tensors have too many elements, and draws no random values."""
+
+    def __init__(self, elements: int) -> None:
+        super().__init__()
+        self.left = elements
+
+    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        kwargs = kwargs or {}
+        if func.__name__ in _DRAWN:
+            return args[0] if args else kwargs["tensor"]
+        if func in _SIZED:
+            size = kwargs.get("size", args[:1] if func is torch.full else args)
+            sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+            self.left -= math.prod(sizes)
+        elif func is torch.arange and args:
+            self.left -= len(range(*map(int, args)))
+        if self.left < 0:
+            raise _TooLarge
+        return func(*args, **kwargs)
+
+
+_DRAWN = frozenset({"uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_", "xavier_uniform_", "xavier_normal_"})
+_SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
+
+
+def _why_not_weights(value: object) -> str | None:
+    if not isinstance(value, Tensor):
+        return f"is not a tensor but {short_repr(value)}"
+    if value.dtype not in FLOATS.values():
+        return f"is of type {str(value.dtype).removeprefix('torch.')}, not one of {', '.join(FLOATS)}"
+    stored = value.device.type == "cpu" and value.layout is torch.strided and not value.is_nested
+    if not stored or value.numel() * value.element_size() > value.untyped_storage().nbytes():
+        return "is not a plain tensor with all its numbers"
+    return None

@@ -8,32 +8,37 @@ from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, cast
 
 import torch
 from fairseq.data import Dictionary, data_utils
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.logging import metrics
+from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
 from omegaconf import II
+from torch import Tensor
 
+import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.machine import has_fast_bf16, let_idle_threads_sleep_soon
 from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
+from transition_parser.models.registry import Architecture, architecture_of, on_registration
+from transition_parser.modules.contract import GraphDecoder, ParserModel, StateDecoder
 from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import stored_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
-from transition_parser.modules.words import PRETRAINED, WordInputs
+from transition_parser.modules.words import PRETRAINED, WordInputs, WordTensors
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
+from transition_parser.states.states import States
 from transition_parser.storage.transfer import start_from
 from transition_parser.tasks import losses  # noqa: F401  (registers the criterion)
-from transition_parser.tasks.adapters import LONGEST
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
 from transition_parser.tasks.optimization import check_optimizer, tell_batches
 from transition_parser.tasks.teacher import Teacher, teacher_of
@@ -44,6 +49,7 @@ from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 
 logger = logging.getLogger(__name__)
+LONGEST = (int(1e6), int(1e9))  # the largest lengths of sentences and of derivations: practically any is allowed
 
 
 @dataclass
@@ -305,6 +311,64 @@ class TransitionParsingTask(FairseqTask):
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
         raise InputError("fairseq-generate does not search for parses: use `transition-parser parse`")
+
+
+class TrainingModel(BaseFairseqModel):
+    """The model `plain` with the interface of `fairseq-train`; parameters keep their names."""
+
+    def __init__(self, plain: ParserModel) -> None:
+        super().__init__()
+        self.__dict__["plain"] = plain  # not registered: its parts are registered below
+        for name, part in plain.named_children():
+            self.add_module(name, part)
+
+    @classmethod
+    def build_model(cls, args, task) -> "TrainingModel":
+        architecture = architecture_of(args.arch)
+        options = architecture.options.of_namespace(args, architecture.defaults)
+        return cls(architecture.build(options, task.resources))
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        prev_output_tokens: Tensor | None = None,
+        states: dict[str, Tensor] | None = None,
+        features: Tensor | None = None,
+        words: WordTensors | None = None,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras."""
+        given = None if states is None else States(**states)
+        plain, decoder, sampled_steps = self.plain, self.plain.decoder, None
+        if plain.training and isinstance(decoder, StateDecoder):
+            sampled_steps = decoder.sampled_steps(prev_output_tokens)
+        encoder_out, read = plain.read(src_tokens, prev_output_tokens, given, features, words)
+        if isinstance(decoder, StateDecoder):
+            scores = decoder.scores(prev_output_tokens, encoder_out, read, sampled_steps)
+            extra = {"legal": decoder.legality(read), "sampled_steps": sampled_steps}
+        else:
+            decisions = cast(GraphDecoder, decoder).decisions(encoder_out, read)
+            scores, extra = decisions[0].scores, {"decisions": decisions}
+        return scores, extra | {"tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
+
+    def max_positions(self) -> tuple[int, int]:
+        return LONGEST
+
+
+def _add_to_fairseq(architecture: Architecture) -> None:
+    options, defaults = architecture.options, architecture.defaults
+
+    def fill_in(args) -> None:
+        for name, value in options.of_namespace(args, defaults).completed().as_config().items():
+            setattr(args, name, value)
+
+    members = {"__doc__": f"`{architecture.name}`", "add_args": staticmethod(options.add_arguments)}
+    model = type(f"Fairseq_{architecture.name}", (TrainingModel,), members)
+    register_model(architecture.name)(model)
+    register_model_architecture(architecture.name, architecture.name)(fill_in)
+
+
+on_registration(_add_to_fairseq)
 
 
 def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
