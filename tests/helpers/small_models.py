@@ -199,9 +199,9 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     sources = [resources.encode_pieces(line.split()) for line in pieces]
     index, end = resources.target_dictionary.index, resources.table.end
     targets = [torch.tensor([*map(index, line.split()), end]) for line in actions]
-    graphs = task.formalism.gold_graphs(resources, folder, "valid", sources, targets)
-    lengths_of_all = [len(resources.words(source.tolist())) for source in sources]
-    annotations = read_annotations(folder, "valid", resources.columns.values, lengths_of_all)
+    words = [resources.words(source.tolist()) for source in sources]
+    graphs = task.formalism.gold_graphs(resources, folder, "valid", words, targets)
+    annotations = read_annotations(folder, "valid", resources.columns.values, [*map(len, words)])
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
     dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, needs=needs)

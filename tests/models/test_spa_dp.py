@@ -194,7 +194,7 @@ def test_gold_derivations_give_gold_heads_and_relations(case):
         heads, relations = plain.decoder.decisions(
             *plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"])
         )
-    for i, tree in enumerate(case.batch["references"]):
+    for i, (_, tree) in enumerate(case.batch["references"]):
         n = len(tree)
         assert heads.counted[i].tolist() == [True] * n + [False] * (heads.counted.size(1) - n)
         assert heads.target[i, :n].tolist() == [head - 1 if head else n for head in tree.heads]

@@ -67,11 +67,11 @@ def test_correct_actions_build_the_gold_tree(of_system, kind):
     model = make_model(kind, task.resources)
     net_input, model = with_words(model, task, batch)["net_input"], model.plain
     found = explore(model, net_input, GoldTrees(**batch["trees"]), None)
-    for tokens, steps, gold, source in zip(
-        found.actions.tolist(), found.steps.tolist(), batch["references"], net_input["src_tokens"].tolist(), strict=True
+    for tokens, steps, (words, gold) in zip(
+        found.actions.tolist(), found.steps.tolist(), batch["references"], strict=True
     ):
         actions = [task.table.actions[token] for token in tokens[: steps - 1]]
-        assert task.table.system.replay(task.resources.words(source), actions) == gold
+        assert task.table.system.replay(words, actions) == gold
         assert set(tokens[steps - 1 :]) == {task.table.end}
 
 

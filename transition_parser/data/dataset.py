@@ -147,7 +147,7 @@ class TransitionDataset(FairseqDataset):
             wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
             batch["tags"] = self.annotations.targets(rest, wide)
         if self.references is not None:
-            batch["references"] = [self.references[i] for i in ids]
+            batch["references"] = [(self.sentences.words[i], self.references[i]) for i in ids]
         if known.trees is not None:
             batch["trees"] = known.trees._asdict()
         return batch

@@ -16,7 +16,6 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ActionScores, ParserModel, StateDecoder
-from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.costs import LOST_ARCS, Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
@@ -48,33 +47,30 @@ def explore(
     model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, policy: ExplorationPolicy | None
 ) -> Rollout:
     """Return the greedy derivation of each sentence: of correct actions, or with `policy` of the model's own."""
-    with model_eval(model):
-        return _explore(model, model.encode(net_input), gold, policy)
-
-
-def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, policy: ExplorationPolicy | None) -> Rollout:
     decoder = cast(StateDecoder, model.decoder)
-    search = decoder.start(encoder_out)
-    machine = cast(DependencyMachine, search.machine)
-    # no limit on SWAPs, unlike in search: exploration takes SWAP only where the gold tree needs it, so derivations end
-    machine.swaps_left = None
-    oracle = CorrectActions(machine, gold)
-    tokens = torch.full_like(encoder_out.lengths, decoder.table.end)
-    taken: list[Tensor] = []
-    states: list[States] = []
-    correct: list[Correct] = []
-    steps = torch.zeros_like(tokens)
-    while True:
-        states.append(machine.observe())
-        correct.append(oracle.now())
-        going_on = ~machine.is_final()
-        steps += going_on
-        if not bool(going_on.any()):
-            break
-        scores = decoder.step(tokens, search, going_on)
-        tokens = _actions_to_take(scores, correct[-1], machine, policy)
-        taken.append(tokens)
-        machine.apply(tokens)
+    with model_eval(model):
+        encoder_out = model.encode(net_input)
+        search = decoder.start(encoder_out)
+        machine = cast(DependencyMachine, search.machine)
+        # no limit on SWAPs, unlike in search: derivations end, because SWAP is taken only where the gold tree needs it
+        machine.swaps_left = None
+        oracle = CorrectActions(machine, gold)
+        tokens = torch.full_like(encoder_out.lengths, decoder.table.end)
+        taken: list[Tensor] = []
+        states: list[States] = []
+        correct: list[Correct] = []
+        steps = torch.zeros_like(tokens)
+        while True:
+            states.append(machine.observe())
+            correct.append(oracle.now())
+            going_on = ~machine.is_final()
+            steps += going_on
+            if not bool(going_on.any()):
+                break
+            scores = decoder.step(tokens, search, going_on)
+            tokens = _actions_to_take(scores, correct[-1], machine, policy)
+            taken.append(tokens)
+            machine.apply(tokens)
     taken.append(torch.full_like(tokens, decoder.table.end))
     return Rollout(
         torch.stack(taken, 1),

@@ -197,7 +197,7 @@ class TransitionParsingTask(FairseqTask):
             needs=self.needs,
             reads_last=self._reads_last,
             trees=training and self._explorer is not None,
-            references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
+            references=None if training else self.formalism.gold_graphs(self.resources, folder, split, words, target),
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
         )
@@ -274,29 +274,21 @@ class TransitionParsingTask(FairseqTask):
     def valid_step(self, sample, model, criterion):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
-            encoder_out = model.plain.encode(sample["net_input"])
+            encoder_out, references = model.plain.encode(sample["net_input"]), sample["references"]
             if isinstance(model.plain.decoder, TreeDecoder):
                 graphs = [found.tree for found in model.plain.decoder.trees(encoder_out)]
             else:
-                best = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
-                graphs = self._graphs(sample, [hypotheses[0].tokens for hypotheses in best])
-            logging_output.update(self._counts(sample, graphs))
+                found = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
+                graphs = [
+                    None if gold is None else graph_of(self.table, words, hypotheses[0].tokens)
+                    for (words, gold), hypotheses in zip(references, found, strict=True)
+                ]
+            counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
+            for (_, gold), graph in zip(references, graphs, strict=True):
+                if gold is not None:
+                    counts.update(self.formalism.count(gold, graph))
+            logging_output.update(counts)
         return loss, sample_size, logging_output
-
-    def _graphs(self, sample, derivations: list[list[int]]) -> list[Any]:
-        """Return the graph that each derivation builds; None for a sentence that no graph is compared with."""
-        sources = sample["net_input"]["src_tokens"].tolist()
-        return [
-            None if gold is None else graph_of(self.table, self.resources.words(source), tokens)
-            for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True)
-        ]
-
-    def _counts(self, sample, graphs: list[Any]) -> Counter[str]:
-        counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
-        for gold, graph in zip(sample["references"], graphs, strict=True):
-            if gold is not None:
-                counts.update(self.formalism.count(gold, graph))
-        return counts
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Log UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from transition_parser.graphs.dependency import DependencyTree
@@ -49,11 +48,6 @@ class GoldTree:
     def component(self) -> list[int]:
         """The head of the maximal projective component (`DependencyTree.projective_components`)."""
         return [*(top - 1 for top in self.tree.projective_components()), self.root]
-
-    @cached_property
-    def projective(self) -> bool:
-        """True where `rank` is the order of the sentence."""
-        return all(a < b for a, b in pairwise(self.rank))
 
 
 NO_HEAD = -1

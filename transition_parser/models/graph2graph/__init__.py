@@ -103,7 +103,8 @@ def build_sentence_transformer(options: ActionOptions, resources: Resources) -> 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
     parts = _Parts(options, resources, graph=True, further=True)
     padding = resources.target_dictionary.pad()
-    return ParserModel(parts.encoder(), SentenceG2gDecoder(resources.table, parts.transformer, options, padding))
+    decoder = SentenceG2gDecoder(resources.table, parts.transformer, options, padding, graph=True)
+    return ParserModel(parts.encoder(), decoder)
 
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:

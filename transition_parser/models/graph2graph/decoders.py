@@ -264,9 +264,6 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 class SentenceG2gDecoder(FeedbackDecoder):
     """The decoder of the Sentence Transformer with a graph as input; a reading is valid until the next arc."""
 
-    def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
-        super().__init__(table, transformer, options, padding, graph=True)
-
     def _words(self, slots: Slots, states: States) -> Tensor:
         wanted = torch.arange(slots.words.size(1), device=slots.position.device).expand(len(slots.position), -1)
         return self.vectors(slots, states, None, wanted)

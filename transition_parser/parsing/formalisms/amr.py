@@ -147,16 +147,20 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return Report(figures, "\n".join(lines))
 
     def gold_graphs(
-        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+        self,
+        resources: Resources,
+        folder: str | os.PathLike,
+        split: str,
+        sentences: Sequence[Sequence[str]],
+        targets: Iterable,
     ) -> list[AmrGraph | None]:
         """Return the graphs of `{split}.amr`."""
         path = Path(folder, f"{split}{self.suffix}")
         if not path.is_file():
             raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
         graphs = [entry.graph for entry in read_bank(path)]
-        sentences = sum(1 for _ in sources)
-        if len(graphs) != sentences:
-            raise input_error(f"{len(graphs)} graphs, but {sentences} sentences: preprocess again", path)
+        if len(graphs) != len(sentences):
+            raise input_error(f"{len(graphs)} graphs, but {len(sentences)} sentences: preprocess again", path)
         return graphs
 
     def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:

@@ -144,9 +144,17 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def gold_graphs(
-        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+        self,
+        resources: Resources,
+        folder: str | os.PathLike,
+        split: str,
+        sentences: Sequence[Sequence[str]],
+        targets: Iterable,
     ) -> list[G | None]:
-        """Return the gold graph of each sentence of a split, None for sentences that validation leaves out."""
+        """Return the gold graph of each sentence of a split, None for sentences that validation leaves out.
+
+        sentences: the normalised words of each; targets: the ids of the actions of each, with `</s>`
+        """
 
     @abstractmethod
     def count(self, gold: G, system: G | None) -> Mapping[str, float]:

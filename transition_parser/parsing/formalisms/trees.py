@@ -152,14 +152,18 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
 
     def gold_graphs(
-        self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
+        self,
+        resources: Resources,
+        folder: str | os.PathLike,
+        split: str,
+        sentences: Sequence[Sequence[str]],
+        targets: Iterable,
     ) -> list[DependencyTree | None]:
         """Return the trees that gold derivations build, None for trees with relations that the training data lacks."""
         graphs: list[DependencyTree | None] = []
-        for source, target in zip(sources, targets, strict=True):
-            words, tokens = resources.words(source.tolist()), target.tolist()[:-1]  # the last is </s>
+        for words, target in zip(sentences, targets, strict=True):
             try:
-                graphs.append(graph_of(resources.table, words, tokens))
+                graphs.append(graph_of(resources.table, words, target.tolist()[:-1]))  # the last is </s>
             except ValueError:  # an unknown relation has no action
                 graphs.append(None)
         return graphs
