@@ -95,9 +95,9 @@ def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -
         empty, left_out = True, len(problems or ())
         for entry in _usable(path, problems):
             empty = False
+            if entry.id in seen_at:
+                raise entry.error(f"{seen_at[entry.id]} has the same id: leave one of the two out")
             if entry.id is not None:
-                if entry.id in seen_at:
-                    raise entry.error(f"{seen_at[entry.id]} has the same id: leave one of the two out")
                 seen_at[entry.id] = f"{entry.path}:{entry.line}"
             yield entry
         if empty and len(problems or ()) == left_out:

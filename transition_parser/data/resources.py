@@ -166,19 +166,18 @@ class Resources:
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """Return the piece ids of sentences of normalised words, each with `</s>`, by one call of sentencepiece."""
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
-        ids = self._kept_ids.values(words, lambda new: map(self._piece_ids, self.pieces.split(new)))
+        ids = self._kept_ids.values(
+            words, lambda new: ([*map(self._piece_id, word)] for word in self.pieces.split(new))
+        )
         return [self._ended([i for word in sentence for i in ids[word]]) for sentence in sentences]
 
     def encode_pieces(self, pieces: list[str]) -> Tensor:
         """Return the ids of pieces, with `</s>`. An empty list is encoded as one empty word."""
-        return self._ended(self._piece_ids(pieces))
+        return self._ended([*map(self._piece_id, pieces)])
 
     def _ended(self, ids: list[int]) -> Tensor:
-        ended = [*(ids or self._piece_ids([OPEN])), self.source_dictionary.eos()]
+        ended = [*(ids or [self._piece_id(OPEN)]), self.source_dictionary.eos()]
         return torch.from_numpy(np.array(ended, np.int64))  # `torch.tensor` takes several times as long
-
-    def _piece_ids(self, pieces: Iterable[str]) -> list[int]:
-        return [*map(self._piece_id, pieces)]
 
     def _piece_id(self, piece: str) -> int:
         found = self.source_dictionary.index(piece)

@@ -221,10 +221,6 @@ def _lost_in_hybrid(after: _After, gold: _Gold) -> Tensor:
     return lost.sum(2) + _lost_in_buffer(after, gold)
 
 
-def _lost_in_hybrid_swap(after: _After, gold: _Gold) -> Tensor:
-    return _lost_in_hybrid(after.swapped(gold.rank), gold)
-
-
 def _lost_in_eager(after: _After, gold: _Gold) -> Tensor:
     """Return (K, R), the lost arcs word by word, and one more where the buffer can't give heads to headless words.
 
@@ -254,7 +250,7 @@ def _lost_in_eager(after: _After, gold: _Gold) -> Tensor:
 LOST_ARCS: dict[str, Callable[[_After, _Gold], Tensor]] = {
     "arc-hybrid": _lost_in_hybrid,
     "arc-eager": _lost_in_eager,
-    "arc-hybrid-swap": _lost_in_hybrid_swap,
+    "arc-hybrid-swap": lambda after, gold: _lost_in_hybrid(after.swapped(gold.rank), gold),
 }
 
 

@@ -236,7 +236,10 @@ class UseLayer(nn.Module):
         indices: Mapping[str, IndicatorIndex],
     ) -> Tensor:
         """Return (B, T, width), the new vectors c, from `places`, contents of words and actions, and indicators."""
-        query = self._query(c, place).expand(-1, *shape, -1)
+        query = place[None]
+        if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
+            query = query + self.query_of_configuration(self.query_norm(c))
+        query = query.unflatten(-1, (len(self.structure), -1)).permute(2, 0, 1, 3).expand(-1, *shape, -1)
         read, done = [], 0
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
@@ -256,9 +259,3 @@ class UseLayer(nn.Module):
         of_head = self.query_of_marker.weight.unflatten(0, (len(self.structure), -1))
         of_time = self.query_of_time(self.time(time.clamp_max(self.time.num_embeddings - 1)))
         return of_time + (of_head @ marker[..., None]).flatten()
-
-    def _query(self, c: Tensor | None, place: Tensor) -> Tensor:
-        query = place[None]
-        if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
-            query = query + self.query_of_configuration(self.query_norm(c))
-        return query.unflatten(-1, (len(self.structure), -1)).permute(2, 0, 1, 3)
