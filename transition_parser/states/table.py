@@ -157,14 +157,13 @@ class ActionTable(TokenArrays[np.ndarray]):
         self,
         system: TransitionSystem,
         tokens: Sequence[str],
-        end: str = "</s>",
         counts: Counts = MappingProxyType({}),
         stored: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.system = system
         self._frames = system.frames if isinstance(system, AmrSystem) else None
         self.tokens = list(tokens)
-        self.end = self.tokens.index(end)
+        self.end = self.tokens.index("</s>")
         self.shift_words = sorted(system.shift_words)
         self._taken: dict[int, Action] = {}  # the actions that `action` has returned
         self._of_words: dict[tuple[AmrWord, str | None], list[int]] = {}  # what `_of_word` has returned
