@@ -219,21 +219,16 @@ class FeedbackDecoder(FactoredDecoder):
         states = search.machine.observe()
         history = self._remember(tokens, search)
         self.follow(tokens, search, states)
-        rows = self.rows_to_read(search, alive)
-        if rows is not None:
+        rows = None
+        if search.sentences.device.type == "cpu":  # only rows with a choice are read; elsewhere the host would wait
+            legal = search.machine.legality()
+            matter = (legal != 0).sum(1) > 1
+            rows = (matter if alive is None else matter & alive).nonzero()[:, 0]
             if not len(rows):
-                legal = search.machine.legality()
                 return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)
             states, history = states.at(rows), None if history is None else history[rows]
         factored = self.classifiers(self.search_vectors(search, states, rows), history)
         return self.action_scores(factored, search, rows)
-
-    def rows_to_read(self, search: SearchState, alive: Tensor | None) -> Tensor | None:
-        """Return (N,), the rows of search that are read: on CPUs, those with more than one legal action; None: all."""
-        if search.sentences.device.type != "cpu":
-            return None
-        matter = (search.machine.legality() != 0).sum(1) > 1
-        return (matter if alive is None else matter & alive).nonzero()[:, 0]
 
     def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
         """Add the last actions to the history, and return (R, width), the vectors of the actions so far."""
