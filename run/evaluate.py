@@ -1,6 +1,6 @@
 """Parse a treebank or an AMR bank with a model, greedily and with a beam of 10, and score the parses.
 
-    python run/evaluate.py MODEL GOLD.conllu|GOLD.amr [--ensemble MODEL ...] [--precision P] [--punct skip] ...
+    python run/evaluate.py MODEL GOLD.conllu|GOLD.amr [--ensemble MODEL ...] [--precision P] ...
 
 The model sees no lemmas, tags and features that it predicts. Trees are also scored by their full labels, and AMRs also
 without :wiki, which some corpora lack, and by fine-grained Smatch. A line has a beam, options of scoring, and figures.
@@ -22,19 +22,15 @@ VARIANTS = {"trees": ("", "full_labels"), "AMRs": ("", "ignore_wiki", "fine_grai
 
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print the figures."""
-    options = {} if arguments.punct == "count" else {"punct": arguments.punct}
     how = {"others": arguments.ensemble, "precision": arguments.precision, "device": arguments.device}
     for beam in BEAMS:
         parser = Parser.load(arguments.model, beam, threads=arguments.threads, **how)
         formalism = parser.formalism
-        if options and formalism.name != "trees":
-            raise InputError(f"--punct is for trees, but {arguments.model} makes {formalism.name}")
         with TemporaryDirectory() as folder:
             parsed = Path(folder, f"parsed{formalism.suffix}")
             parser.evaluate(arguments.gold, parsed)
             for variant in VARIANTS[formalism.name]:
-                more = {**options, variant: True} if variant else options
-                found = formalism.score(arguments.gold, str(parsed), more).figures
+                found = formalism.score(arguments.gold, str(parsed), {variant: True} if variant else {}).figures
                 print(f"beam {beam} {variant} {json.dumps(found)}", flush=True)
 
 
@@ -44,7 +40,6 @@ def main() -> None:
     of.add_argument("gold", help="CoNLL-U file or AMR bank")
     of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with MODEL")
     of.add_argument("--precision", default="auto", help="auto (default), fp32, bf16 or int8")
-    of.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation in scores of trees")
     of.add_argument("--device", default="cpu")
     of.add_argument("--threads", type=int)
     try:

@@ -4,11 +4,11 @@
 
 configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
-its best epoch or the mean of its three best epochs, whichever is better on dev. A row may also be an ensemble: seeds of
-another row that parse together. A row that the results already have, with the same flags and the same data, is not
-repeated. An interrupted row goes on. The results are OUT/PAPER.json: for each row and seed the flags, the data, the
-versions, the machine, the hours (of the call that finished the row), the score after each epoch, and the scores of dev
-and test.
+its best epoch or the mean of its three best epochs, whichever is better on dev. A row that the results already have,
+with the same flags and the same data, is not repeated. An interrupted row goes on. Rows that are ensembles of other
+rows or need pretrained vectors are not run. The results are OUT/PAPER.json: for each row and seed the flags, the data,
+the versions, the machine, the hours (of the call that finished the row), the score after each epoch, and the scores of
+dev and test.
 `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
-import itertools
 import json
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -98,16 +98,6 @@ def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
     raise input_error("has no files train, dev and test, all .conllu or all .amr", folder)
 
 
-def thin(formalism: Formalism, path: Path, every: int, out: Path) -> Path:
-    """Write every Nth sentence of a file into a folder below `out`, named after the corpus and N. Return the file."""
-    sentences = itertools.islice(formalism.read_graphs(path), every - 1, None, every)
-    part = out / f"{path.parent.resolve().name}-every-{every}" / path.name
-    part.parent.mkdir(exist_ok=True)
-    with replacing(part) as temporary:
-        temporary.write_text("".join(map(str, sentences)), encoding="utf-8")
-    return part
-
-
 def flags_of(table: Table, row: dict[str, Any]) -> str:
     """Return the text of a row's file of flags: the config, the flags to drop, and the flags of table and row."""
     dropped = [f"!{flag}" for flag in row.get("drop", "").split()]
@@ -119,7 +109,7 @@ def flags_of(table: Table, row: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A row of a table with a seed, or an ensemble."""
+    """A row of a table with a seed."""
 
     config: Path  # the row's file of flags
     table: Table
@@ -127,8 +117,6 @@ class Run:
     seed: int
     epochs: int
     files: dict[str, Path]
-    members: tuple[Run, ...] = ()  # whose models parse together in an ensemble, which is not trained itself
-    vectors: Path | None = None  # the file of pretrained vectors, for a row that needs them
 
     @property
     def beams(self) -> tuple[int, ...]:
@@ -158,13 +146,8 @@ class Run:
             "flags": " ".join(arguments_of(read_flags(self.config))),
             "options": self.row.get("options", self.table.options),
             "data": {"name": self.files["train"].parent.resolve().name, **digests},
-            **({"ensemble": len(self.members)} if self.members else {}),
-            **({"vectors": sha256_of(self.vectors)} if self.vectors else {}),
             **({"beams": [*self.beams]} if self.beams != BEAMS else {}),
         }
-
-    def has_model(self, out: Path) -> bool:
-        return (out / self.folder / "model" / "scores.json").is_file()
 
     def train(self, out: Path, device: str) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where the program fails."""
@@ -174,7 +157,6 @@ class Run:
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
             "--system", self.settings["system"], "--beam", *map(str, self.beams), "--device", device,
             *self.settings["options"].split(),
-            *(("--vectors", str(self.vectors)) if self.vectors else ()),
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
         ]  # fmt: skip
@@ -189,28 +171,13 @@ class Run:
             "history": json.loads((folder / "history.json").read_text(encoding="utf-8")),
         }
 
-    def parse_together(self, out: Path, device: str) -> dict[str, Any]:
-        """Parse with all members, which must have been trained, and return the scores."""
-        from transition_parser.parsing.parser import Parser  # imported late, because torch takes seconds
-
-        folder, formalism = out / self.folder, formalism_of(self.settings["system"])
-        folder.mkdir(exist_ok=True)
-        first, *others = (out / member.folder for member in self.members)
-        counted: dict[str, Any] = {}
-        for split, beam in itertools.product(SPLITS[1:], self.beams):
-            parser = Parser.load(first / "model", beam, device=device, others=[other / "model" for other in others])
-            gold = prepared_gold(first / "data", split, formalism) or self.files[split]
-            parsed = folder / f"{split}.beam-{beam}{formalism.suffix}"
-            counted.setdefault(split, {})[f"beam {beam}"] = parser.evaluate(gold, parsed)
-        return {COUNTED: counted, **self.scores_of_trees(folder), "history": []}
-
     def scores_of_trees(self, folder: Path) -> dict[str, Any]:
         """Return the scores without punctuation, for each beam; nothing for AMRs, or without the PTB's tags."""
         is_trees = formalism_of(self.settings["system"]) is TREES
         if not is_trees or not all(marks_punctuation(self.files[split]) for split in SPLITS[1:]):
             return {}
         skipped: dict[str, Any] = {}
-        for split, beam in itertools.product(SPLITS[1:], self.beams):
+        for split, beam in product(SPLITS[1:], self.beams):
             files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
             found = TREES.score(*files, {"punct": "skip"}).figures
             skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
@@ -246,38 +213,25 @@ class Results:
 
 
 def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Yield the runs, all rows with the first seed first, and ensembles last.
+    """Yield the runs, all rows with the first seed first.
 
     Raises `InputError` for unknown rows and missing files.
     """
     formalism, files = files_of(arguments.data)
     table = read_table(arguments.paper, arguments.table, formalism)
-    names = [row["name"] for row in table.rows]
+    can_run = [row for row in table.rows if not (row.get("of") or row.get("vectors"))]
+    names = [row["name"] for row in can_run]
     for name in arguments.rows or ():
         if name not in names:
-            raise InputError(f"table {table.name} has no row {name!r}: give some of {', '.join(names)}")
-        if table.row(name).get("vectors") and not arguments.vectors:
-            raise InputError(f"row {name!r} needs --vectors FILE")
+            raise InputError(f"table {table.name} has no row {name!r} to run: give some of {', '.join(names)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
-    if arguments.every > 1:
-        files["train"] = thin(formalism, files["train"], arguments.every, arguments.out)
-    can_run = [row for row in table.rows if arguments.vectors or not row.get("vectors")]
-    rows = [row for row in can_run if not arguments.rows or row["name"] in arguments.rows]
-
-    def run(row: dict[str, Any], seed: int, of: dict[str, Any] | None = None, members: tuple[Run, ...] = ()) -> Run:
+    rows = [row for row in can_run if row["name"] in (arguments.rows or names)]
+    for seed, row in product(range(1, arguments.seeds + 1), rows):
         config = arguments.out / f"{table.paper}.{table.name}.{joined(row['name'])}.{formalism.name}.flags"
         with replacing(config) as temporary:
             temporary.write_text(flags_of(table, row), encoding="utf-8")
         epochs = row.get("epochs", table.epochs) if arguments.epochs is None else arguments.epochs
-        vectors = arguments.vectors if row.get("vectors") else None
-        return Run(config, table, of or row, seed, epochs, files, members, vectors)
-
-    for seed in range(1, arguments.seeds + 1):
-        yield from (run(row, seed) for row in rows if "of" not in row)
-    for row in rows:
-        if "of" in row:  # its flags are those of its members
-            seeds = range(1, row["ensemble"] + 1)
-            yield run(row, 1, members=tuple(run(row, seed, of=table.row(row["of"])) for seed in seeds))
+        yield Run(config, table, row, seed, epochs, files)
 
 
 def joined(name: str) -> str:
@@ -290,21 +244,18 @@ def run_all(arguments: argparse.Namespace) -> int:
     path = arguments.out / f"{arguments.paper}.json"
     results = Results(path)
 
-    def one(run: Run, is_member: bool = False) -> bool:
-        if results.has(run) and not (is_member and not run.has_model(arguments.out)):
+    def one(run: Run) -> bool:
+        if results.has(run):
             return True
-        if not all(one(member, is_member=True) for member in run.members):
-            return False
         start = time.monotonic()
         try:
-            found = (run.parse_together if run.members else run.train)(arguments.out, arguments.device)
+            found = run.train(arguments.out, arguments.device)
         except InputError as error:
             named = f"{error}" if str(error).startswith(run.name) else f"{run.name}: {error}"
             sys.stderr.write(f"paper.py: error: {named}\n")
             return False
         hours = (time.monotonic() - start) / 3600
-        if not results.has(run):
-            results.add(run, {**circumstances(), "hours": round(hours, 3), **found})
+        results.add(run, {**circumstances(), "hours": round(hours, 3), **found})
         sys.stderr.write(f"{run.name}: {hours * 60:.1f} minutes\n")
         return True
 
@@ -325,31 +276,18 @@ def options() -> argparse.ArgumentParser:
     of.add_argument("data", type=Path, metavar="DATA", help="folder with train, dev and test")
     of.add_argument("out", type=Path, metavar="OUT", help="folder for experiments and results")
     of.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds 1 to N (default: 3)")
-    of.add_argument("--every", type=int, default=1, metavar="N", help="train on every Nth sentence alone")
     of.add_argument("--epochs", type=int, metavar="N", help="epochs of each run (default: those of the table)")
     of.add_argument("--device", default="cpu", metavar="D", help="device that parses dev and test: cpu, cuda, …")
     of.add_argument("--rows", nargs="+", metavar="NAME", help="rows to run (default: all)")
-    of.add_argument("--vectors", type=Path, metavar="FILE", help="pretrained vectors, for the rows that need some")
     return of
-
-
-def check(arguments: argparse.Namespace) -> None:
-    """Raise `InputError` for options that can't be."""
-    if min(arguments.seeds, 1 if arguments.epochs is None else arguments.epochs, arguments.every) < 1:
-        raise InputError("--seeds, --epochs and --every must be 1 or more")
-    if arguments.vectors and not arguments.vectors.is_file():
-        raise input_error("no such file", arguments.vectors)
-    if arguments.device != "cpu":
-        from transition_parser.parsing.preparation import checked_device  # imported late: torch takes seconds
-
-        checked_device(arguments.device)
 
 
 def main() -> None:
     arguments = options().parse_args()
     try:
         with signals_as_exits():
-            check(arguments)
+            if min(arguments.seeds, 1 if arguments.epochs is None else arguments.epochs) < 1:
+                raise InputError("--seeds and --epochs must be 1 or more")
             failed = run_all(arguments)
     except (InputError, OSError) as error:
         sys.stderr.write(f"paper.py: error: {error}\n")

@@ -1,13 +1,13 @@
 """The tables of `run/paper.py` as Markdown, with the paper's figures beside ours, and the papers' claims.
 
     python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
-        [--split dev|test] [--names] [--punct skip | --claims]
+        [--split dev|test] [--names] [--claims]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
 that were not run are in the table, too; "–" stands for a beam that a row was not searched with. Numbers of seeds and of
 epochs stand above the table if all rows have the same. --names leaves out descriptions of rows and figures of papers,
-for a table below one that has them. --punct skip leaves punctuation out.
+for a table below one that has them.
 
 --claims: configs/papers/PAPER.toml lists the claims of a paper: one row of a table is better than another row, worse,
 or as good. Beside the paper's difference stands our difference of the mean scores on test, with its standard error
@@ -57,8 +57,7 @@ def read(paths: Iterable[Path]) -> list[Run]:
                 settings = run["settings"]
                 if not (SAME | {"system"} <= settings.keys() and {"name", "test"} <= settings["data"].keys()):
                     raise KeyError
-                if COUNTED not in run:
-                    raise KeyError
+                _ = run[COUNTED]
                 found[json.dumps(settings, sort_keys=True)] = run
         except (ValueError, KeyError, TypeError, AttributeError):
             raise input_error("is not a file of results of run/paper.py", path) from None
@@ -117,13 +116,10 @@ def of_row(runs: Iterable[Run], name: str) -> list[Run]:
     return [run for run in runs if run["settings"]["row"] == name]
 
 
-def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS) -> Rows:
-    """Return the header and the rows of one table and corpus, all rows of the table in its order.
-
-    key: `COUNTED` or `SKIPPED`, scores with or without punctuation
-    """
+def rows(runs: Sequence[Run], splits: Sequence[str] = SPLITS) -> Rows:
+    """Return the header and the rows of one table and corpus, all rows of the table in its order."""
     table = _table_of(runs)
-    scored = ((split, beam) for run in runs for split, of in run[key].items() for beam in of)
+    scored = ((split, beam) for run in runs for split, of in run[COUNTED].items() for beam in of)
     columns = list(dict.fromkeys(column for column in scored if column[0] in splits))
     columns.sort(key=lambda column: (SPLITS.index(column[0]), size_of(column[1])))
     body = []
@@ -133,7 +129,7 @@ def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS
         missing = "needs pretrained vectors" if row.get("vectors") else "not run"
         scores = []
         for split, beam in columns:
-            figures = [run[key][split][beam] for run in own if beam in run[key][split]]
+            figures = [run[COUNTED][split][beam] for run in own if beam in run[COUNTED][split]]
             scores.append(cell(figures) if figures else "–" if own else missing)
         figure = [row.get("figure", "–")] if table.figures else []
         body.append([row["name"], row["what"], *figure, str(len(own)), epochs or "–", *scores])
@@ -253,9 +249,7 @@ def main() -> None:
     parser.add_argument("--corpus", metavar="NAME", help="this corpus alone (default: all)")
     parser.add_argument("--split", choices=SPLITS[1:], help="the scores of this split alone (default: dev and test)")
     parser.add_argument("--names", action="store_true", help="leave out descriptions of rows and figures of papers")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
-    shown.add_argument("--claims", action="store_true", help="print whether the papers' claims hold instead")
+    parser.add_argument("--claims", action="store_true", help="print whether the papers' claims hold instead")
     try:
         write(parser.parse_args())
     except (InputError, OSError) as error:
@@ -280,12 +274,9 @@ def write(arguments: argparse.Namespace) -> None:
             runs = [run for names, own in wanted.items() if names[0] == paper for run in own]
             print(f"{paper}:\n\n{markdown(claim_rows(paper, runs))}\n")
         return
-    key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
     splits = [arguments.split] if arguments.split else SPLITS
     for (paper, table, data, _), runs in wanted.items():
-        if any(key not in run for run in runs):
-            raise InputError(f"{paper}, table {table}, {data}: has no scores {key}: those are of trees")
-        shared, found = without_columns(rows(runs, key, splits), arguments.names)
+        shared, found = without_columns(rows(runs, splits), arguments.names)
         title = ", ".join((paper, f"table {table}", data, *(f"{name}: {number}" for name, number in shared.items())))
         print(f"{title}\n\n{markdown(found)}\n")
 

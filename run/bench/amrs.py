@@ -1,6 +1,6 @@
-"""How often a model of AMRs is right where Smatch hardly shows it: lists, names, imperatives, odd structures.
+"""How often a model of AMRs is right where Smatch hardly shows it: lists, names, odd structures.
 
-    python run/bench/amrs.py MODEL [TREEBANK.conllu] [--gold GOLD.amr ...] [--each 4] [--seed 1] [--beam 10]
+    python run/bench/amrs.py MODEL [TREEBANK.conllu] [--each 4] [--beam 10]
 
 Prints one JSON object, with these parts:
 
@@ -10,9 +10,7 @@ Prints one JSON object, with these parts:
     names           the sentences of names.tsv, by kind. A name is right if it has one of the right types, or for words
                     that only look like names (`word`) if no name has them. `titles`: names with the right `:wiki`. The
                     100 names that are not `famous` are in no data that the models were trained on
-    imperatives     verbs with Mood=Imp in the treebank that have `:mode imperative`, and other words that have it
     odd structures  structures that are certainly errors (run/recipes/odd_structures.py), in the parses of the treebank
-                    and in the banks of --gold
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +27,7 @@ from common import ROOT, amr_model, amr_options
 
 from transition_parser import AmrParse, Parser
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph
-from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import read_conllu
 
 sys.path.append(str(ROOT / "run" / "recipes"))
 from odd_structures import odd_structures
@@ -126,47 +123,19 @@ def right_names(model: Parser[AmrParse], rows: Sequence[Mapping[str, str]]) -> d
     return {kind: f"{right[kind]}/{of[kind]}" for kind in of}
 
 
-# --- imperatives and odd structures --------------------------------------------------------------
-
-
-def imperatives(sentence: Sentence) -> set[int]:
-    """Return the imperative verbs of a sentence; words count from 0."""
-    return {i for i, word in enumerate(sentence.words) if word.upos == "VERB" and "Mood=Imp" in word.feats.split("|")}
-
-
-def imperatives_of(parse: AmrParse) -> set[int]:
-    """Return the words of nodes with `:mode imperative`."""
-    graph = parse.graph
-    nodes = {one.source for one in graph.edges if one.role == "mode" and graph.labels[one.target] == "imperative"}
-    return {word for node in nodes for word in parse.alignments[node]}
-
-
-def odd(graphs: Iterable[AmrGraph]) -> dict[str, int]:
-    kinds = Counter(kind for graph in graphs for kind in odd_structures(graph))
-    return {"all": kinds.total(), **dict(kinds.most_common())}
-
-
 def main() -> None:
     """Print the figures as JSON."""
     options = amr_options(__doc__)
-    options.add_argument("treebank", nargs="?", metavar="TREEBANK.conllu", help="count imperatives and odd structures")
-    options.add_argument("--gold", nargs="+", default=[], metavar="GOLD.amr", help="count odd structures here, too")
+    options.add_argument("treebank", nargs="?", metavar="TREEBANK.conllu", help="count odd structures")
     options.add_argument("--each", type=int, default=4, help="generated lists of each kind and size")
-    options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     model = amr_model(arguments)
-    found: dict[str, Any] = {"lists": right_lists(model, [*listings(arguments.each, arguments.seed)])}
+    found: dict[str, Any] = {"lists": right_lists(model, [*listings(arguments.each, 1)])}
     found["names"] = right_names(model, read_rows(NAMES))
     sentences = list(read_conllu(arguments.treebank)) if arguments.treebank else []
     parses = model.parse([[*map(unspaced, one.forms)] for one in sentences])
-    pairs = [(imperatives(one), imperatives_of(parse)) for one, parse in zip(sentences, parses, strict=True)]
-    found["imperatives"] = {
-        "verbs": sum(len(gold) for gold, _ in pairs),
-        "imperative": sum(len(gold & ours) for gold, ours in pairs),
-        "others": sum(len(ours - gold) for gold, ours in pairs),
-    }
-    gold_graphs = (entry.amr for path in arguments.gold for entry in read_bank(path, []))
-    found["odd structures"] = {"parses": odd(parse.graph for parse in parses), "gold": odd(gold_graphs)}
+    kinds = Counter(kind for parse in parses for kind in odd_structures(parse.graph))
+    found["odd structures"] = {"all": kinds.total(), **dict(kinds.most_common())}
     print(json.dumps(found, indent=1))
 
 

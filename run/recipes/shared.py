@@ -1,11 +1,9 @@
-"""Parts that recipes share: options, tables, texts to leave out, and files that grow by a sentence."""
+"""Parts that recipes share: options, tables, texts to leave out, and files of silver data."""
 
 from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
-import json
 import os
 import sys
 import unicodedata
@@ -13,11 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from transition_parser import Parser
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import locked_file, output
+from transition_parser.base.files import output
 from transition_parser.base.process import progress
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
@@ -142,7 +139,7 @@ def _is_long(text: str) -> bool:
     return sum(any(map(str.isalnum, word)) for word in text.split()) >= LEAST
 
 
-# --- files that are made sentence by sentence ----------------------------------------------------
+# --- files of silver data ------------------------------------------------------------------------
 
 
 class Result(NamedTuple):
@@ -191,43 +188,13 @@ def check_options(arguments: argparse.Namespace, inputs: Iterable[str | os.PathL
         raise InputError(f"--nbest {nbest} is more than --beam {arguments.beam}")
 
 
-def make_file(
-    path: str,
-    parsers: Iterable[Parser[Any]],
-    settings: dict[str, Any],
-    sentences: Iterable[object],
-    made_from: Callable[[int], Iterator[Result]],
-) -> Made:
-    """Write a file of silver data. Until it is complete, `path`.partial holds what is done; the same run continues it.
-
-    The result depends on `settings`, the parsers and the `repr` of `sentences` alone. `made_from` yields the results
-    from the sentence of a number on.
-    """
-    if path == "-" or Path(path).is_dir():
-        raise input_error("is not a file: give one, which is made step by step", path)
-    partial = Path(f"{path}.partial")
-    models = [{**one.described(), "device": one.device.type, "precision": one.precision} for one in parsers]
-    representations = [repr(one).encode("utf-8", "surrogatepass") for one in sentences]
-    digest = hashlib.sha256(b"".join(representations)).hexdigest()
-    header = json.dumps({"models": models, **settings, "sentences": len(representations), "digest": digest}) + "\n"
-    with locked_file(partial):
-        lines = partial.read_bytes().splitlines(True) if partial.exists() else []
-        lines = lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]  # a line that is not whole goes
-        if lines and lines[0] != header.encode():
-            problem = "an interrupted run with other sentences or options wrote this file"
-            raise input_error(f"{problem}: remove the file, or repeat that run", partial)
-        with open(partial, "wb", buffering=0) as file:
-            file.write(b"".join(lines) or header.encode())
-            start = max(len(lines) - 1, 0)
-            for one in progress(made_from(start), "parsing", len(representations) - start):
-                file.write((json.dumps(one) + "\n").encode())
-        results = [Result(*json.loads(line)) for line in partial.read_bytes().splitlines()[1:]]
-        kept = [one for one in results if not one.left_out]
-        if kept:
-            with output(path) as whole:
-                whole.writelines(one.text for one in kept)
-        partial.unlink()
+def make_file(path: str, results: Iterable[Result], number: int) -> Made:
+    """Write a file of silver data from the results of a number of sentences, whole or not at all."""
+    found = [*progress(results, "parsing", number)]
+    kept = [one for one in found if not one.left_out]
     if not kept:
         raise InputError("no sentence is left whose tree or graph is wanted")
-    left_out = Counter(one.left_out for one in results if one.left_out)
+    with output(path) as file:
+        file.writelines(one.text for one in kept)
+    left_out = Counter(one.left_out for one in found if one.left_out)
     return Made(len(kept), left_out, sum(one.agreement for one in kept) / len(kept))

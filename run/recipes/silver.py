@@ -11,14 +11,13 @@ person's name. Graphs with structures that no AMR has, such as the month 13 or t
 
 PropBank's annotation of the sentences gives facts that all parses keep: the frames of predicates and their arguments.
 Features of treebanks give the modes of imperatives.
-An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -35,13 +34,11 @@ from transition_parser.graphs.conllu import Sentence, decoded, read_conllu
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
-from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.segmentation import ENGLISH
 from transition_parser.text.spacy_tokens import tokenize
 
 LEAST, MOST = 3, 60  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
-CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
 MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more
 
 
@@ -150,18 +147,13 @@ def make_bank(
     without: Collection[str] = (),
 ) -> shared.Made:
     """Write a bank of AMRs with `least` agreement or more, without concepts `without`, `:wiki` and alignments."""
-
-    def made_from(start: int) -> Iterator[shared.Result]:
-        for some in in_chunks(sources[start:], CHUNK):
-            entries, facts = [one.entry for one in some], [one.facts for one in some]
-            of_models = [parser.parse_stream(entries, given=facts) for parser in parsers]
-            for entry, *parses in zip(entries, *of_models, strict=True):
-                yield kept(entry, *best_of([one for parse in parses for one in parse.ranked]), least, without)
-
-    settings = {"least": least, "without": sorted(without)}
-    return shared.make_file(
-        path, parsers, settings, ((one.entry.id, one.entry.forms, one.facts) for one in sources), made_from
+    entries, facts = [one.entry for one in sources], [one.facts for one in sources]
+    of_models = [parser.parse_stream(entries, given=facts) for parser in parsers]
+    results = (
+        kept(entry, *best_of([one for parse in parses for one in parse.ranked]), least, without)
+        for entry, *parses in zip(entries, *of_models, strict=True)
     )
+    return shared.make_file(path, results, len(entries))
 
 
 def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, without: Collection[str]) -> shared.Result:

@@ -8,8 +8,7 @@ too. Sentences of 4 to 60 words are parsed, each text once. Each model gives its
 beam. The tree that shares most labelled arcs with the other trees is kept, unless its mean share is below --least (Lee
 et al. 2022, sec. 3, with labelled arcs in place of Smatch). Tags, lemmas and features that its model does not predict
 come from the first model that predicts them. With --ensemble all models find one tree together. Where a sentence has a
-single tree, the mean confidence in its arcs replaces the mean share. An interrupted run leaves FILE.partial; the same
-command goes on from it.
+single tree, the mean confidence in its arcs replaces the mean share.
 """
 
 from __future__ import annotations
@@ -30,12 +29,10 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.parses import Parse
-from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.tokens import tokens
 
 WORDS = (4, 60)  # the bounds of the number of words of a sentence
 AGREEMENT = "# agreement = "  # begins the comment with the mean agreement of a silver tree
-CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
 
 def sentences_of(path: Path) -> Iterator[Sentence]:
@@ -62,30 +59,28 @@ def make_treebank(
 ) -> shared.Made:
     """Write a treebank with the tree of each sentence that agrees most with all others, at least `least`."""
 
-    def made_from(start: int) -> Iterator[shared.Result]:
-        for parse, agreement in silver_trees(parsers, sentences[start:]):
-            if agreement >= least:
-                yield shared.Result(written(parse, agreement), agreement)
-            else:
-                yield shared.Result(left_out=f"agreement below {least:g}")
-
-    return shared.make_file(path, parsers, {"least": least}, ((one.id, one.forms) for one in sentences), made_from)
+    results = (
+        shared.Result(written(parse, agreement), agreement)
+        if agreement >= least
+        else shared.Result(left_out=f"agreement below {least:g}")
+        for parse, agreement in silver_trees(parsers, sentences)
+    )
+    return shared.make_file(path, results, len(sentences))
 
 
 def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[tuple[Parse, float]]:
     """Yield for each sentence the tree that agrees most with all other trees of the models, and its agreement."""
     is_one = sum(parser.nbest for parser in parsers) == 1
-    for some in in_chunks(sentences, CHUNK):
-        for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):
-            candidates = [one for parse in parses for one in parse.ranked]
-            best, agreement = consensus_of_trees([one.tree for one in candidates])
-            parse = candidates[best]
-            sentence = parse.sentence
-            for other in candidates:  # some models do not predict all columns
-                rows = other.sentence.words
-                columns = zip(*((row.upos, row.lemma, row.xpos, row.feats) for row in rows), strict=True)
-                sentence = sentence.with_tags(*map(tuple, columns))
-            yield replace(parse, sentence=sentence), fmean(parse.arc_scores) if is_one else agreement
+    for parses in zip(*(parser.parse_stream(sentences) for parser in parsers), strict=True):
+        candidates = [one for parse in parses for one in parse.ranked]
+        best, agreement = consensus_of_trees([one.tree for one in candidates])
+        parse = candidates[best]
+        sentence = parse.sentence
+        for other in candidates:  # some models do not predict all columns
+            rows = other.sentence.words
+            columns = zip(*((row.upos, row.lemma, row.xpos, row.feats) for row in rows), strict=True)
+            sentence = sentence.with_tags(*map(tuple, columns))
+        yield replace(parse, sentence=sentence), fmean(parse.arc_scores) if is_one else agreement
 
 
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:

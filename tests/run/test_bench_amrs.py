@@ -1,4 +1,4 @@
-"""run/bench/amrs.py: lists, names and imperatives that are counted, and which of their graphs count as right."""
+"""run/bench/amrs.py: lists and names that are counted, and which of their graphs count as right."""
 
 from collections import Counter
 
@@ -87,6 +87,3 @@ def test_the_type_and_the_title_of_a_name(graph, expected):
     entry = parse_entry([graph])
     here = named_so(entry.amr, entry.wiki, ["Lake", "Erie"])
     assert (here and " ".join(here)) == expected
-
-
-# --- imperatives ---

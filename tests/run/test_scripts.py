@@ -18,7 +18,6 @@ from tests.helpers.scripts import RUN, bash
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 
 SCRIPTS = sorted(str(path.relative_to(RUN)) for path in RUN.rglob("*.sh"))
 for name in ("environment.sh", "setup.sh", "test.sh"):
@@ -61,44 +60,18 @@ def test_folders_are_those_of_the_caller(tmp_path):
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
 
 
-def test_the_code_that_a_sentence_runs_through_is_counted(tmp_path):
-    (tmp_path / "one.txt").write_text("She sleeps .\n")
-    said = run(RUN / "bench" / "hops.py", "en-fast", tmp_path / "one.txt").stdout.splitlines()
-    files, hops, calls = map(int, re.findall(r"\d+", said[-1].replace(",", "")))
-    assert files == len(said) - 1 and 10 < files < hops < calls
-    assert any(line.endswith(" parsing/parser.py") for line in said)
-
-
 EVALUATE = RUN / "evaluate.py"
 
 
-@pytest.fixture(scope="module")
-def evaluated(checkpoint) -> str:
-    """What an evaluation without options prints."""
-    return run(EVALUATE, checkpoint, SAMPLE).stdout
-
-
-def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(evaluated):
+def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(checkpoint):
+    evaluated = run(EVALUATE, checkpoint, SAMPLE).stdout
     assert evaluated.count('"las"') == 4 and '"upos"' not in evaluated
-
-
-def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoint):
-    """As gold says what it is: parses of text without tags have none."""
-    without = run(EVALUATE, "--punct=skip", checkpoint, SAMPLE).stdout
-    counted, skipped = (
-        [json.loads(line[line.index("{") :]) for line in text.splitlines()] for text in (evaluated, without)
-    )
-    words = [row for sentence in read_conllu(SAMPLE) for row in sentence.words]
-    others = sum(row.xpos not in PTB_PUNCTUATION for row in words)
-    assert {one["words"] for one in counted} == {len(words)} != {others} == {one["words"] for one in skipped}
-    assert len(counted) == len(skipped) == 4 and "tokens_f1" not in skipped[0]
 
 
 @pytest.mark.parametrize(
     ("model", "gold", "more", "problem"),
     [
         ("no such model", SAMPLE, (), "no such model"),
-        ("en-amr", SAMPLE_AMR, ("--punct", "skip"), "--punct is for trees"),
         ("en-ewt", SAMPLE, ("--ensemble", "missing.pt"), "missing.pt"),
     ],
 )
@@ -265,12 +238,6 @@ BAD_SCRIPTS = {
         (("roles.jsonl", "-o", "x", "--functions", "y"), "roles.jsonl:1: not a roleset"),
         (("good.jsonl", "-o", "nowhere/x", "--functions", "y"), "nowhere"),
     ],
-    "recipes/genes.py": [
-        (("roles.jsonl", "-o", "x"), "roles.jsonl: no column 'Status'"),
-        ((RUN / "bench/names.tsv", "-o", "x"), "names.tsv: no column 'Status'"),
-        (("latin.jsonl", "-o", "x"), "utf-8"),
-        (("no such.tsv", "-o", "x"), "no such.tsv"),
-    ],
     "recipes/names.py": [
         ((RUN / "bench/names.tsv", "x", "x", "x", "-o", "x"), "no column 'languages'"),
         (("latin.jsonl", "x", "x", "x", "-o", "x"), "utf-8"),
@@ -304,21 +271,6 @@ def test_bad_input_to_a_script_is_one_line(script, tmp_path, monkeypatch):
         done = run(RUN / script, *arguments, status=2, cwd=tmp_path)
         assert problem in done.stderr.splitlines()[-1] and "Traceback" not in done.stderr and not done.stdout
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_the_table_of_genes_has_families_and_no_ambiguous_symbols(tmp_path):
-    columns = ("Approved symbol", "Approved name", "Status", "Alias symbols", "Previous symbols", "Locus type")
-    rows = [
-        *(("MKA1", "a kinase", "Approved", "MEK1, K9", ""), ("MKA2", "a kinase", "Approved", "MEK2", "")),
-        *(("MKA5", "", "Approved", "MEK5, SAME", ""), ("KSR1", "kinase suppressor", "Withdrawn", "", "")),
-        *(("AKAP1", "kinase anchor protein", "Approved", "SAME", "FLJ12"), ("BAX", "an ox", "Approved", "", "LOC1")),
-    ]
-    numbers = {"MKA5": "2.7.12.2"}
-    lines = [(*row, "gene with protein product", numbers.get(row[0], "")) for row in rows]
-    (tmp_path / "hgnc.tsv").write_text("".join("\t".join(line) + "\n" for line in [(*columns, "Enzyme IDs"), *lines]))
-    run(RUN / "recipes" / "genes.py", "hgnc.tsv", "-o", "genes.tsv", cwd=tmp_path)
-    table = "enzyme\tMEK:,1,2,5 MKA:,1,2,5\nprotein\tAKAP1\nprotein\tBAX\n"
-    assert (tmp_path / "genes.tsv").read_text() == table
 
 
 def test_the_table_of_known_names_has_the_best_known_first_and_no_words(tmp_path):

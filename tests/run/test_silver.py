@@ -1,10 +1,9 @@
-"""Silver AMRs: sentences, facts and frames that are read, what is kept, and that an interrupted run goes on."""
+"""Silver AMRs: sentences, facts and frames that are read, and what is kept."""
 
 from pathlib import Path
 
 import pytest
 import silver
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from propbank import Annotation, Argument, Predicate
@@ -19,28 +18,15 @@ from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import AmrParse
 
 
-class Interruption(BaseException):
-    """Stands for Ctrl-C."""
-
-
 class FakeParser:
     """Gives for the word `w` the graphs `(w / w-01)` and `(w / w-02 :ARG0 (x / x))`, or the second alone."""
 
-    def __init__(self, only_second: bool = False, stop_at: str | None = None) -> None:
-        self.only_second, self.stop_at = only_second, stop_at
-        self.parsed: list[str] = []
-
-    device, precision = torch.device("cpu"), "fp32"
-
-    def described(self) -> dict:
-        return {"model": "fake", "only_second": self.only_second}
+    def __init__(self, only_second: bool = False) -> None:
+        self.only_second = only_second
 
     def parse_stream(self, entries, given):
         for entry, facts in zip(entries, given, strict=True):
             word = entry.forms[0]
-            if word == self.stop_at:
-                raise Interruption
-            self.parsed.append(word)
             first = f"{word}-01" if facts is None else facts.nodes[0].concept
             small = AmrGraph((first,), frozenset(), ())
             large = AmrGraph((f"{word}-02", "x"), frozenset(), (Edge(0, "ARG0", 1),))
@@ -53,11 +39,6 @@ class FakeParser:
 
 def sources(*words: str) -> list[Source]:
     return [Source(AmrEntry.from_words([word], {"id": word})) for word in words]
-
-
-@pytest.fixture(autouse=True)
-def chunks_of_two(monkeypatch):
-    monkeypatch.setattr(silver, "CHUNK", 2)
 
 
 def concepts(bank: Path) -> list[str]:
@@ -106,35 +87,6 @@ def test_graphs_with_odd_structures_are_left_out(graph, odd):
     entry = parse_entry(["# ::id 1", "# ::snt A", graph])
     parse = AmrParse(entry, entry.graph, ((0,),) * len(entry.graph))
     assert silver.kept(entry, parse, 1.0, 0.0, ()).left_out == (odd or "")
-
-
-@pytest.mark.parametrize(("last", "cut"), [("b", 7), ("d", 0), ("e", 7)])
-def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(last, cut, tmp_path):
-    some, whole, bank = sources(*"abcde"), tmp_path / "whole.amr", tmp_path / "a.amr"
-    make_bank(str(whole), some, [FakeParser()])
-    with pytest.raises(Interruption):
-        make_bank(str(bank), some, [FakeParser(stop_at=last)])
-    partial = tmp_path / "a.amr.partial"
-    assert not bank.exists()
-    partial.write_bytes(partial.read_bytes() + b'["# ::id'[:cut])
-    parser = FakeParser()
-    made = make_bank(str(bank), some, [parser])
-    assert bank.read_bytes() == whole.read_bytes() and not partial.exists() and made.kept == 5
-    assert "".join(parser.parsed) == "abcde"["abcde".index(last) :]
-
-
-@pytest.mark.parametrize("change", [{"least": 0.1}, {"without": ["x"]}, {"sources": "abcd"}, {"parser": True}])
-def test_a_partial_file_of_another_run_is_an_error_and_stays(change, tmp_path):
-    bank, partial = tmp_path / "a.amr", tmp_path / "a.amr.partial"
-    with pytest.raises(Interruption):
-        make_bank(str(bank), sources(*"abcde"), [FakeParser(stop_at="d")])
-    before = partial.read_bytes()
-    options = {name: value for name, value in change.items() if name in ("least", "without")}
-    with pytest.raises(InputError, match=r"a\.amr\.partial: an interrupted run with other sentences or options"):
-        make_bank(
-            str(bank), sources(*change.get("sources", "abcde")), [FakeParser(change.get("parser", False))], **options
-        )
-    assert partial.read_bytes() == before and not bank.exists()
 
 
 ENTRY = AmrEntry.from_words(["boy", "saw"], {"id": "a"})

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from shared import NewTexts
 from silver_trees import consensus_of_trees, sentences_of, silver_trees, with_id, written
 
@@ -25,11 +24,6 @@ class FakeParser:
 
     def __init__(self, *trees: DependencyTree) -> None:
         self.trees, self.nbest = trees, len(trees)
-
-    device, precision = torch.device("cpu"), "fp32"
-
-    def described(self) -> dict:
-        return {"model": "fake", "trees": len(self.trees)}
 
     def parse_stream(self, sentences):
         for sentence in sentences:
