@@ -37,7 +37,6 @@ from transition_parser.base.process import signals_as_exits
 from transition_parser.graphs.dependency_score import marks_punctuation
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
-from transition_parser.training.stages import prepared_gold
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPERS = ROOT / "configs" / "papers"

@@ -1,6 +1,7 @@
 """Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
@@ -272,3 +273,31 @@ def test_packed_files_are_read_and_written_as_others(suffix, pack, tmp_path):
     packed.write_bytes(packed.read_bytes()[:-20])
     said = run_here("align", packed, out, status=2).stderr
     assert f"a.amr{suffix}: the packed file is damaged" in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("broken", ["_lock", "os.fstat"])
+def test_a_lock_that_fails_leaves_no_open_file(broken, tmp_path, monkeypatch):
+    def fails(*arguments, **options):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    before = len(os.listdir("/dev/fd"))
+    with monkeypatch.context() as patch:
+        patch.setattr(f"transition_parser.base.files.{broken}", fails)
+        with pytest.raises(OSError, match="Input/output error"), locked_file(tmp_path / "a"):
+            pass
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_new_files_have_the_rights_of_the_umask_which_nobody_sets(tmp_path, monkeypatch):
+    mask = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", None)  # it is of the whole process: other threads would write open files
+        with replacing(tmp_path / "a") as temporary:
+            temporary.unlink()
+            temporary.touch(0o600)
+        with new_files(tmp_path / "b") as temporary:
+            (temporary / "c").touch(0o600)
+    finally:
+        monkeypatch.undo()
+        os.umask(mask)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "b/c")] == [0o640, 0o640]

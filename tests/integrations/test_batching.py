@@ -1,18 +1,22 @@
 """Requests that wait are parsed together, in slices, and get what they would get alone."""
 
 import asyncio
+import json
 from threading import Event
 
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
+from transition_parser.analysis.traces import trace
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.integrations.batching import (
     PARSE,
+    TRACE,
     Batches,
     BusyError,
     NobodyWaitsError,
+    ToTrace,
     _cost,
     work_of,
 )
@@ -167,3 +171,15 @@ def test_parses_do_not_depend_on_how_a_text_is_cut(model, path):
         whole, backwards = results_of([(work, some) for some in (sentences, sentences[::-1])], size)
         assert [one["written"] for one in whole] == expected
         assert [one["written"] for one in backwards] == expected[::-1]
+
+
+@pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
+def test_a_trace_is_json_and_asks_at_each_step_whether_to_go_on(model, path):
+    parser = Parser.load(model, beam=3, precision="fp32")
+    sentences = list(parser.read(path))[:2]
+    checks: list[int] = []
+    work = work_of({model: parser})[model, TRACE]
+    found = work([ToTrace(one, 0) for one in sentences], lambda: checks.append(0))
+    expected = [one.as_data() for one in trace(parser, sentences, only=0)]
+    assert [json.dumps(json.loads(one)) for one in found] == [json.dumps(one) for one in expected]
+    assert len(checks) == sum(len(one["derivations"][0]["steps"]) for one in expected)

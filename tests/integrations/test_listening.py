@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from transition_parser.base.errors import InputError
+
 pytest.importorskip("fastapi", reason="pip install '.[serve]'")
 pytest.importorskip("granian", reason="pip install '.[serve]'")
 
@@ -157,3 +159,9 @@ def test_the_limit_of_files_is_raised_as_far_as_it_goes():
     assert few == "True" and 60 < int(many) < 100 and limits == ["(100, 100)\n"], done.stdout + done.stderr
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert open_files(1) >= 1 and resource.getrlimit(resource.RLIMIT_NOFILE) == before
+
+
+@pytest.mark.parametrize("host", [".foo", "a" * 64])
+def test_what_is_no_name_of_a_host(host):
+    with pytest.raises(InputError, match="is not the name of a host"):
+        bound_socket(host, 0)

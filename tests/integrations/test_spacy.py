@@ -484,3 +484,26 @@ def test_trees_of_spacys_own_parser_keep_spacys_iterator():
     assert nlp.vocab.get_noun_chunks == NounChunks(chunks_of_spacy)
     document = tree(nlp.vocab, "We/PRON/2/nsubj saw/VERB/0/ROOT a/DET/4/det house/NOUN/2/dobj")
     assert [chunk.text for chunk in document.noun_chunks] == ["We", "a house"]
+
+
+def test_options_reach_the_parser():
+    nlp = pipeline("transition_parser", beam=3, threads=2, batch_tokens=500)
+    parser = nlp.get_pipe("transition_parser").parser
+    assert (parser.beam, parser.threads, parser.batch_tokens) == (3, 2, 500)
+    assert nlp.config["components"]["transition_parser"]["beam"] == 3
+
+
+def test_a_batch_that_fails_goes_to_the_error_handler(trees, monkeypatch):
+    nlp = pipeline("transition_parser")
+    failed = []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, len(docs), str(error))))
+    component = nlp.get_pipe("transition_parser")
+    monkeypatch.setattr(type(component), "_write", lambda *_: 1 / 0)
+    assert list(nlp.pipe(["a", "b", "c"], batch_size=2)) == []
+    assert failed == [("transition_parser", 2, "division by zero"), ("transition_parser", 1, "division by zero")]
+
+
+def test_languages_without_an_iterator_of_their_own_get_ours():
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("transition_parser", config=CONFIG)
+    assert [chunk.text for chunk in nlp("We saw a house.").noun_chunks] == ["We", "a house"]

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from tests.conftest import threads
 from tests.kernels.test_int8 import PROCESSORS, instructions
-from transition_parser.kernels import int8, loader
+from transition_parser.kernels import encoders, int8, loader
 from transition_parser.kernels.encoders import RecurrentLayer
 from transition_parser.models.spa_dp import SequencePreservedAttention
 from transition_parser.modules.encoder import lstm_in_steps
@@ -113,3 +114,21 @@ def test_rescans_are_those_without_a_kernel(variant, from_target, dtype):
     error = (found.float() - wanted.float())[mask].abs()
     assert float(error.max()) < (1e-5 if (variant, dtype) == ("floats", torch.float) else 0.06)
     assert float(error.mean()) < (1e-6 if (variant, dtype) == ("floats", torch.float) else 3e-3)
+
+
+@pytest.mark.parametrize("kind", encoders.KINDS)
+def test_a_sentence_alone_gets_the_same_numbers_as_beside_others(variant, kind):
+    torch.manual_seed(1)
+    lengths = [70, 0, 1, 19, 19, 2, 300, 5, *[17] * 90]  # more than go through the layer together, and unsorted
+    layer = RecurrentLayer(kind, layers_of(4 if kind == "lstm" else 3, 32, 32, variant))
+    x, counts = some_words(lengths, 32)
+    together = []
+    for number in (1, 2, 3):
+        with threads(number):
+            together.append(layer(x, counts))
+            few = layer(x[6:8], counts[6:8])  # so few that threads share the directions
+            assert torch.equal(few, together[0][6:8])
+    assert all(torch.equal(other, together[0]) for other in together[1:])
+    for b, length in enumerate(lengths):
+        assert torch.equal(layer(x[b : b + 1, :length], counts[b : b + 1])[0], together[0][b, :length])
+    assert not together[0][1].any() and bool(together[0].isfinite().all())

@@ -12,17 +12,19 @@ from torch import nn
 from transformers import AutoModel
 
 from tests.helpers.small_models import (
+    MODELS,
     make_criterion,
     make_model,
     task_and_batch,
     task_of,
+    tiny_encoder,
     with_words,
 )
-from tests.helpers.tiny_encoder import LAYERS, make_encoder
+from tests.helpers.tiny_encoder import LAYERS, LONGEST, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, with_root_at_bottom
-from transition_parser.models.graph2graph.encoder import SPECIAL_TOKENS, PretrainedLayers, relations_of
+from transition_parser.models.graph2graph.encoder import CLS, SEP, SPECIAL_TOKENS, PretrainedLayers, relations_of
 from transition_parser.models.graph2graph.layers import (
     DEPENDENT_OF,
     FIRST_OF,
@@ -463,3 +465,30 @@ def test_amrs_are_refused(tmp_path_factory):
     for kind in ("sentence", "state graph", "refined"):
         with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
             make_model(kind, amrs.resources)
+
+
+def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
+    """Slots in their order, with the root before the last SEP, before any arc."""
+    model = make_model("pretrained graph", task.resources).eval()
+    net_input = with_words(model, task, batch)["net_input"]
+    with torch.no_grad():
+        slots = model.plain.encode(net_input)
+        decoder = model.plain.decoder
+        states = decoder.machine(slots).observe()
+        every = torch.arange(slots.slots.size(1)).expand(len(slots.position), -1)
+        found = decoder.vectors(slots, states, None, every)
+        options = architecture_of(MODELS["pretrained graph"][0]).defaults
+        assert torch.equal(slots.slots[:, : slots.words.size(1)], slots.words)
+        network = AutoModel.from_pretrained(tiny_encoder())
+        compared = 0
+        for row, there in enumerate(slots.there):
+            order = slots.position[row].masked_fill(~there, 10**6).argsort()[: int(there.sum())]
+            assert slots.position[row, order].tolist() == list(range(len(order)))
+            assert order[0] == slots.words.size(1) + CLS and order[-1] == slots.words.size(1) + SEP
+            assert order[-2] == slots.lengths[row]
+            if len(order) > LONGEST:  # that it can read; ours go on with its last position
+                continue
+            compared += 1
+            hidden = network(inputs_embeds=slots.slots[row : row + 1, order], output_hidden_states=True).hidden_states
+            assert (hidden[options["encoder_layers"]][0] - found[row, order]).abs().max() < CLOSE
+    assert compared > 1

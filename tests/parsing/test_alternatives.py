@@ -101,3 +101,11 @@ def test_a_model_of_whole_trees_has_one(tmp_path_factory):
     assert one.place is None and parse.place == (1, 1) and parse.alternatives == () and parse.tree == one.tree
     assert 0 < one.probability == pytest.approx(math.prod(one.arc_scores))
     assert parse.probability == pytest.approx(one.probability)
+
+
+def test_alternatives_do_not_depend_on_the_batch(parsed):
+    name, sentences, _, parses = parsed
+    alone = Parser.load(name, BEAM, 1, precision="fp32", threads=1, nbest=NBEST).parse(sentences)
+    for one, other in zip(alone, parses, strict=True):
+        assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked]
+        assert [p.probability for p in one.ranked] == pytest.approx([p.probability for p in other.ranked], rel=1e-3)

@@ -7,7 +7,9 @@ import itertools
 import pickle
 import statistics
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import islice
 from unittest import mock
 
 import pytest
@@ -322,3 +324,16 @@ def test_search_seldom_waits_for_a_device(name, beam):
     assert device.waits.total() <= MOST_WAITS[name] * step.call_count, f"\n{device.waits}"
     # what has a size that depends on values waits in the midst of a step
     assert device.waits.keys() <= {"item", "cpu", "upload"}, f"\n{device.waits}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("precision", "most"), [("fp32", 0), ("bf16", 9)])
+def test_kernels_change_few_trees(corpora, precision, most):
+    """Sums in another order are rounded otherwise, which only bf16 makes visible."""
+    found = []
+    for context in (nullcontext(), without_kernels()):
+        with context:
+            parser = Parser.load("en-ewt", precision=precision, threads=1)
+            sentences = islice(parser.read(corpora / "ud" / "UD_English-EWT" / "dev.conllu"), 300)
+            found.append([parse.tree for parse in parser.parse(list(sentences))])
+    assert sum(ours != theirs for ours, theirs in zip(*found, strict=True)) <= most

@@ -182,3 +182,24 @@ def test_ids_come_once_and_for_all():
         GivenFacts([Given(id="a"), Given(id="a")])
     with pytest.raises(InputError, match="the facts have no id, but other facts have one"):
         GivenFacts([Given(id="a"), Given()])
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"nodes": [{"span": [1, 1], "concept": LONG, "variable": LONG}] * 2},
+        {"nodes": [{"span": [1, 1], "concept": LONG}] * 2, "id": LONG},
+        {"nodes": [{"span": [1, 1], "concept": LONG}], "none": [1]},
+        {"names": [{"span": [1, 1], "type": LONG}], "none": [1]},
+        {"edges": [{"source": LONG, "role": LONG, "target": LONG}]},
+        {"top": LONG},
+        {LONG: 1},
+    ],
+)
+def test_messages_are_short_however_long_names_are(facts):
+    with pytest.raises(InputError) as raised:
+        given_of(facts, "facts.jsonl", 3)
+    assert len(str(raised.value)) < 400

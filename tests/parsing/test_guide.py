@@ -163,3 +163,43 @@ def test_words_of_quotation_marks_can_be_names(parser):
 def test_trees_have_no_such_facts():
     with pytest.raises(InputError, match="facts can be given about AMRs, but the model is one of trees"):
         Parser.load("en-ewt", precision="fp32").parse([["Dogs", "bark"]], given=[Given((GivenNode((0, 0), "dog"),))])
+
+
+def random_facts(draws: random.Random, count: int) -> Given | None:
+    """Facts about `count` words that need make no sense; None where they contradict each other."""
+    spans, first = [], 0
+    while first < count:
+        last = min(first + draws.choice((0, 0, 0, 1, 2)), count - 1)
+        spans.append((first, last))
+        first = last + 1
+    labels = ("price-01", "zork-09", "dog", "-", "12", '"x"', "and")
+    made = [span for span in spans if draws.random() < 0.5]
+    nodes = tuple(GivenNode(span, draws.choice(labels), f"n{i}") for i, span in enumerate(made) if i % 3)
+    names = tuple(GivenName(span, "city", None, f"n{i}") for i, span in enumerate(made) if not i % 3)
+    free = [span for span in spans if span not in made]
+    none = frozenset(span[0] for span in free if span[0] == span[1] and draws.random() < 0.4)
+    ends = [*(f"n{i}" for i in range(len(made))), *(span for span in free if not none & {*range(span[0], span[1] + 1)})]
+    edges: tuple[GivenEdge, ...] = ()
+    for _ in range(count if ends else 0):
+        edge = GivenEdge(draws.choice(ends), draws.choice(("ARG1", "ARG0-of", "mod", "zork")), draws.choice(ends))
+        try:
+            edges = Given(nodes, names, (*edges, edge), none).edges
+        except InputError:
+            continue
+    given = Given(nodes, names, edges, none, complete=draws.random() < 0.2)
+    try:
+        given.check(count)
+    except InputError:
+        return None
+    return given
+
+
+@pytest.mark.parametrize("seed", mostly_slow(range(2), 0))
+def test_facts_that_make_no_sense_hold_too(parser, seed):
+    draws = random.Random(seed)
+    words = "the price of oil did not rise in New York because dogs sell 12 ( , . Germany a".split()
+    sentences = [AmrEntry.from_words(draws.choices(words, k=draws.randint(1, 9))) for _ in range(25)]
+    facts = [random_facts(draws, len(sentence.forms)) for sentence in sentences]
+    for given, parse in zip(facts, parser.parse_stream(sentences, given=facts), strict=True):
+        assert given is None or not broken(given, parse)
+        assert parse.graph.is_connected() and parse.to_penman()

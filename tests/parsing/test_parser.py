@@ -4,6 +4,7 @@ import math
 import re
 import statistics
 import sys
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +24,7 @@ from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import preparation
+from transition_parser.parsing.formalisms import ToParse
 from transition_parser.parsing.search import search
 from transition_parser.text.pieces import normalise
 
@@ -301,3 +303,34 @@ def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(mode
             assert parse.mean_log_probability == pytest.approx(other.mean_log_probability, abs=close)
             confidences = [one.arc_scores if model == "en-ewt" else one.node_scores for one in (parse, other)]
             assert confidences[0] == pytest.approx(confidences[1], abs=close)
+
+
+def test_work_that_overlaps_leaves_the_process_as_it_was():
+    before = torch.get_num_threads(), sys.getswitchinterval()
+    both = [preparation.workers(3, torch.device("cpu")) for _ in range(2)]
+    for one in both:
+        one.__enter__()
+    assert sys.getswitchinterval() < before[1]
+    for one in both:  # the first to begin is the first to end
+        one.__exit__(None, None, None)
+    assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
+def test_a_stream_that_is_half_read_leaves_the_process_as_it_was():
+    parser, sentences = Parser.load("en-ewt", threads=3), list(read_conllu(SAMPLE))[:8]
+    before = torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()
+    stream = parser.parse_stream(sentences, chunk=4)
+    for _ in sentences:
+        next(stream)
+        assert (torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()) == before
+
+
+@pytest.mark.parametrize(("beam", "last"), [(1, 1000), (2, 500)])
+def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
+    parser = Parser.load("en-ewt", beam, threads=2)
+    sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
+    assert sum(sizes) == 4500 and sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == 1000 and sizes[-2] == last
+    parser.batch_tokens = 8000
+    sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
+    assert sizes[0] == 1120 and sizes[-2] == last  # the cores share what one batch could hold

@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SAMPLE, run_here
 from tests.helpers.crosses import mostly_slow
 
 GNU = (
@@ -82,3 +82,9 @@ def test_later_there_are_more_threads_than_cores(threads):
 def test_what_the_user_has_set_stays(given):
     before, once, after, *_ = map(int, python(TASK, **given).stdout.split())
     assert before == once == after
+
+
+def test_a_setting_of_the_user_stays(monkeypatch):
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    run_here("oracle", SAMPLE, "--system", "arc-eager")
+    assert os.environ["OMP_WAIT_POLICY"] == "active"

@@ -4,11 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.conftest import SAMPLE_AMR, run_here
+from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
+from transition_parser.states.machine import make_machine
+from transition_parser.states.states import DeviceTable
+from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.transitions import Action
@@ -180,3 +185,29 @@ def test_an_input_is_never_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.amr", "train.amr", "valid.amr"]
     run_here(*command, tmp_path / "mine.amr")
     assert (tmp_path / "mine.amr").read_bytes() == SAMPLE_AMR.read_bytes()
+
+
+@pytest.mark.slow
+def test_processes_change_no_byte(folder, tmp_path):
+    splits = {"train": [SAMPLE_AMR], "valid": [SAMPLE_AMR]}
+    preprocess_amr(splits, tmp_path / "data", AmrOptions(400, labeled_shift=3, processes=2))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()} == {
+        path.name: path.read_bytes() for path in folder.iterdir()
+    }
+
+
+def test_every_training_token_is_legal_in_the_batched_machine(folder):
+    config = ParserConfig.load(folder)
+    derivations = [line.split() for line in lines(folder / "train.act")]
+    tokens = dict.fromkeys([*(token for line in derivations for token in line), *map(str, config.actions())])
+    table = ActionTable(config.transition_system(), [*SPECIAL, *tokens])
+    words = [entry.forms for entry in read_bank(folder / "train.amr")]
+    features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(forms)) for forms in words], True)
+    machine = make_machine(DeviceTable(table), torch.tensor([len(forms) for forms in words]), features)
+    place = {token: i for i, token in enumerate(table.tokens)}
+    for step in range(max(map(len, derivations)) + 1):
+        due = torch.tensor([place[line[step]] if step < len(line) else table.end for line in derivations])
+        legal = machine.legal().gather(1, due[:, None])[:, 0]
+        assert legal.all(), (step, derivations[int((~legal).nonzero()[0])])
+        machine.apply(due)
+    assert machine.is_final().all()

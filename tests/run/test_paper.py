@@ -153,3 +153,16 @@ def test_a_run_that_fails_is_named(tmp_path):
         "paper.py: error: stack-transformer.1.d.1: ",
     ]
     assert "dev.conllu:1" in done.stderr
+
+
+def test_what_another_process_has_added_is_kept(results, tmp_path):
+    path = tmp_path / "results.json"
+    (found,) = paper_table.read([results])
+    ours = paper.Results(path)
+    path.write_text(json.dumps({"runs": [found]}))
+    config = tmp_path / "d.flags"
+    config.write_text("--arch stack_transformer_small\n")
+    files = dict.fromkeys(paper.SPLITS, SAMPLE)
+    table = paper.read_table("stack-transformer", "1", TREES)
+    ours.add(paper.Run(config, table, {"name": "d"}, 1, 1, files), {"scores": {}})
+    assert [one["settings"]["row"] for one in paper_table.read([path])] == ["c", "d"]

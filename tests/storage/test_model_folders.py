@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
-from transition_parser.data.resources import TABLE, Resources
+from transition_parser.data.resources import LABELLER, TABLE, Resources
+from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.checkpoints import export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import WEIGHTS, model_files, read_config, sha256_of_json
 from transition_parser.storage.names import CONFIG, PRETRAINED
@@ -94,6 +96,48 @@ def test_damaged_folders(exported, name, damage, tmp_path):
         assert refused(copy) or file.name == "README.md", file.name
 
 
+@pytest.fixture(scope="module")
+def labelled(exported, tmp_path_factory) -> Path:
+    """The folder of the model of AMRs, with a semantic role labeller."""
+    folder = shutil.copytree(exported["amr"], tmp_path_factory.mktemp("labelled") / "amr")
+    encoder = load_model(folder)[0].labelled_encoder
+    shapes = RoleLabeller.shapes(3, encoder.norm.weight.numel() + encoder.read_width, 4)
+    weights = {name: torch.randn(shape) for name, shape in shapes.items()}
+    RoleLabeller(["want-01", "sleep-01", "sit-01"], weights).save(folder / LABELLER)
+    sign(folder)
+    return folder
+
+
+ODD = {
+    "less one": lambda value: value[:-1],
+    "in one more dimension": lambda value: value[None],
+    "of another type": lambda value: value.to(torch.int64 if value.is_floating_point() else torch.half),
+    "too large": lambda value: torch.full_like(value, 100),
+    "infinite": lambda value: value / 0 if value.is_floating_point() else value - 100,
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("file", [TABLE, LABELLER])
+def test_odd_tensors_with_right_checksums(labelled, file, odd, tmp_path):
+    """The folder is refused, or a model that parses, whichever tensor it is."""
+    folder = shutil.copytree(labelled, tmp_path / "model")
+    with safe_open(folder / file, "pt") as opened:
+        values, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata()  # noqa: SIM118
+    happened = []
+    for name, value in values.items():
+        save_file({**values, name: ODD[odd](value).contiguous()}, folder / file, metadata)
+        sign(folder)
+        happened.append(refused(folder) or bool(parses(folder)))
+    assert all(happened)
+    save_file({name: value for name, value in values.items() if name != min(values)}, folder / file, metadata)
+    sign(folder)
+    assert refused(folder)
+    save_file(values, folder / file, {"frames": "[1]"})  # the table of another version is made anew
+    sign(folder)
+    assert refused(folder) == (file == LABELLER)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -121,6 +165,8 @@ WIDE = {"encoder_embed_dim": 1 << 16, "decoder_embed_dim": 1 << 16}
 CHANGES = [
     (CONFIG, lambda c: c["model"].update(stack_heads=None), "--stack-heads must be of type int, not None"),
     (CONFIG, lambda c: c["model"].update(stack_heads=9), "stack-heads"),
+    (CONFIG, lambda c: c["model"].update(stack_hats=1), "unknown option 'stack_hats'"),
+    (CONFIG, lambda c: c.update(model=[]), "'model' must be a JSON object"),
     (CONFIG, lambda c: c["model"].update(WIDE), "the options describe a larger model than the"),
     (CONFIG, lambda c: c["model"].update(decoder_layers=3), "'decoder.layers.2.*' is missing"),
     (CONFIG, lambda c: c["model"].update(decoder_layers=1), "'decoder.layers.1.*' is not a weight of the model"),

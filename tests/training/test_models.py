@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import (
+    ROOT,
     SAMPLE,
+    TASK,
+    run,
     run_here,
     run_trainings,
     train,
@@ -19,6 +22,7 @@ from tests.conftest import (
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import WIDTH, make_encoder
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.training.flags import arguments_of, read_flags
 
 USE = (
     "--encoder-embed-dim 64 --encoder-ffn-embed-dim 64 --use-width 64 --mlp-width 64 --action-width 16 "
@@ -125,3 +129,22 @@ def test_variants_train(data_folder, tmp_path, arch, options):
 
 
 # --- recipes ----------------------------------------------------------------------------------
+
+
+NAMES = "paper-stack paper-stack-all paper-stack-roberta stack-attention spa-dp spa-dp-graph use graph2graph".split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_recipes_of_the_papers_train(data_folder, tmp_path, name):
+    """Ten updates at their sizes, with batches of two sentences. A RoBERTa is a tiny one, with random weights."""
+    flags = arguments_of(read_flags(ROOT / "configs" / f"{name}.flags"))
+    if "roberta-base" in flags:
+        flags += ["--pretrained", str(make_encoder(tmp_path / "encoder", kind="roberta"))]
+    done = run(
+        "fairseq-train", data_folder, *TASK, *flags, "--batch-size", "2", "--required-batch-size-multiple", "1",
+        "--max-update", "10", "--num-workers", "0", "--disable-validation", "--no-save", "--save-dir", tmp_path,
+        "--log-format", "json", "--log-interval", "1",
+    )  # fmt: skip
+    losses = [float(loss) for loss in re.findall(r'"loss": "([\d.]+)"', done.stdout + done.stderr)]
+    assert len(losses) >= 10 and min(losses) < losses[0] and max(losses) < 20  # SGD at 2 jumps with so small batches
