@@ -58,7 +58,7 @@ def _without_number(role: str) -> str:
 
 
 @pytest.mark.parametrize(("kind", "system"), mostly_slow(CASES, *((kind, system) for system, kind in USUAL)))
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
 def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, system, beam):
     model = make_model(kind, resources[system]).plain
     parser = Parser(model, resources[system], beam=beam, precision="fp32")

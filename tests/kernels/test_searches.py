@@ -115,7 +115,7 @@ WAYS = [("no state", 1), ("state", 2), ("positions", 5), ("sinusoids", 2), ("top
     ("kind", "beam", "precision"),
     mostly_slow(
         [(*way, precision) for way in WAYS for precision in ("fp32", "bf16", "int8")],
-        *((*way, "fp32") for way in WAYS),
+        *((*way, "fp32") for way in WAYS if way[0] not in ("sinusoids", "top2")),
         *((*WAYS[-1], precision) for precision in ("bf16", "int8")),
     ),
 )

@@ -24,7 +24,7 @@ from transition_parser.transitions.amr import AmrSystem
 
 CLOSE = 1e-3
 # model, sentences, how many, and of how many words
-KINDS = [("en-ewt", SAMPLE, 8, 12), ("en-amr", SAMPLE_AMR, 2, 7), ("en-amr", SAMPLE_AMR, 3, 9)]
+KINDS = [("en-ewt", SAMPLE, 4, 12), ("en-amr", SAMPLE_AMR, 2, 7), ("en-amr", SAMPLE_AMR, 3, 9)]
 
 
 @dataclass(frozen=True)
