@@ -180,6 +180,6 @@ def test_a_trace_is_json_and_asks_at_each_step_whether_to_go_on(model, path):
     checks: list[int] = []
     work = work_of({model: parser})[model, TRACE]
     found = work([ToTrace(one, 0) for one in sentences], lambda: checks.append(0))
-    expected = [one.as_data() for one in trace(parser, sentences, only=0)]
+    expected = [trace(parser, one, only=0).as_data() for one in sentences]
     assert [json.dumps(json.loads(one)) for one in found] == [json.dumps(one) for one in expected]
     assert len(checks) == sum(len(one["derivations"][0]["steps"]) for one in expected)
