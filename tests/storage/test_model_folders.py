@@ -11,6 +11,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
@@ -118,7 +119,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", mostly_slow(ODD, "less one", "too large"))
 @pytest.mark.parametrize("file", [TABLE, LABELLER])
 def test_odd_tensors_with_right_checksums(labelled, file, odd, tmp_path):
     """The folder or its parses are refused, or the model parses, whichever tensor it is."""
