@@ -88,7 +88,7 @@ with tempfile.TemporaryDirectory() as scratch:
         ext_modules=[
             Extension(
                 "transition_parser.kernels._kernels",
-                [f"transition_parser/kernels/{name}.c" for name in ("kernels", "costs", "tree_replay")],
+                [f"transition_parser/kernels/{name}.c" for name in ("kernels", "tree_replay")],
                 depends=[str(path.relative_to(PACKAGE.parent)) for path in SOURCES],
                 define_macros=[("CHECKSUM", f"{zlib.crc32(b''.join(path.read_bytes() for path in SOURCES))}u")],
                 # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change

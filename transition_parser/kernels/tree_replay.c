@@ -1,14 +1,11 @@
-/* Whole derivations of dependency trees on CPUs: from derivation to tree, and from tree to derivation. All numbers are
-   int64.
+/* The replay of derivations of dependency trees on CPUs. All numbers are int64.
 
-   Functions return NULL, or a message about wrong arguments. Python checks types and sizes. The functions
-   here check each index before they use it. */
+   Python checks types and sizes of arguments. The function here checks each index before it uses it. */
 
 #include <string.h>
 
 #include "common.h"
 #include "tree_machine.h"
-#include "tree_oracle.h"
 
 /* Take all actions of a derivation, and for each word add up the log-probabilities of the actions that decided its
    head. Return NULL, or a message about wrong arguments.
@@ -51,32 +48,4 @@ const char *replay_derivation(int64_t steps, int64_t words, int64_t tokens, int6
         if (problem) return problem;
     }
     return NULL;
-}
-
-static const char *const NO_TREE = "head: no tree with a single root";
-
-/* Find the derivation of a tree in arc-hybrid with SWAP. Return NULL, or a message about wrong arguments.
-
-   head: (words); the position of each word's head; the root has the position `words`
-   room: (TREE_ROOMS, words + 1); memory
-   most: the number of steps that there is room for
-   kind, word: (most); the results; the kind of each step (`StepKind`), and the word that it moves or attaches
-   count: the result; the number of steps */
-const char *derive_tree(int64_t words, const int64_t *head, int64_t *room, int64_t most, int64_t *kind, int64_t *word,
-                        int64_t *count) {
-    if (most < words * (words + 1)) return "kind: too small for the steps that there may be";
-    int64_t roots = 0;
-    for (int64_t i = 0; i < words; i++) {
-        if (OUTSIDE(head[i], words + 1)) return "head: beyond the words that there are";
-        roots += head[i] == words;
-    }
-    int64_t *rows[TREE_ROOMS];
-    for (int i = 0; i < TREE_ROOMS; i++) rows[i] = room + i * (words + 1);
-    const OracleTree tree = {words, head, rows[0], rows[1], rows[2]};
-    if (roots != 1 || rank_words(tree, rows[3], rows[4]) != words) return NO_TREE;
-    count_missing(tree);
-    find_components(tree, rows[3], rows[4]);
-    count_missing(tree);
-    *count = write_steps(tree, rows[3], rows[4], kind, word);
-    return *count < 0 ? NO_TREE : NULL;
 }
