@@ -25,6 +25,7 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.edits import order
 from transition_parser.parsing.formalisms.amr import Amr
+from transition_parser.parsing.formalisms.formalism import ReadTrees
 from transition_parser.parsing.sentences.files import read_sentences
 
 
@@ -33,15 +34,21 @@ class Recorder(Amr):
 
     def __init__(self) -> None:
         self.batches: list[list] = []
+        self.trees: ReadTrees | None = None
 
-    def replay(self, resources: Resources, found: Iterable, edits: bool = True) -> list[AmrParse]:
+    def replay(
+        self, resources: Resources, found: Iterable, edits: bool = True, trees: ReadTrees | None = None
+    ) -> list[AmrParse]:
+        self.trees = trees
         self.batches.append([*found])
-        return super().replay(resources, self.batches[-1], edits)
+        return super().replay(resources, self.batches[-1], edits, trees)
 
     def graphs(self, resources: Resources, edits: Mapping[str, order.Edit]) -> list[AmrGraph]:
         """Return the graphs of all derivations after some edits."""
         with mock.patch.object(order, "EDITS", edits):
-            return [parse.graph for batch in self.batches for parse in Amr.replay(self, resources, batch)]
+            return [
+                parse.graph for batch in self.batches for parse in Amr.replay(self, resources, batch, True, self.trees)
+            ]
 
 
 class Scores:

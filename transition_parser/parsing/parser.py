@@ -31,6 +31,7 @@ from transition_parser.base.process import progress as with_progress
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import GraphDecoder, ParserModel, ScoredTree
 from transition_parser.modules.encoder import EncoderOut
@@ -81,6 +82,7 @@ GivenInput = GivenFacts | Mapping[str, Given] | Iterable[Given | None]
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 MOST_BEAM = 10_000
+_FAST: TreeModel = "en-fast"
 _LOOKED_AT = 50  # number of sentences whose language a model for English looks at
 CHUNK = 4096  # number of sentences that are sorted by length together
 
@@ -618,7 +620,7 @@ class Parser(Generic[P_co]):
         best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
-        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"])))
+        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self._trees))
         return encoder_out, tags, [[*islice(replayed, len(derivations))] for derivations in best]
 
     def _of_trees(self, batch: list[ToParse], trees: Iterable[ScoredTree], tags: list[Tags]) -> list[Parse]:
@@ -641,6 +643,15 @@ class Parser(Generic[P_co]):
             return tags, decoder.beliefs(encoder_out)
         tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
         return tags, [*map(beliefs_of, parses)]
+
+    def _trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
+        """Return the dependency trees of sentences in English, by the fastest model; edits of AMRs read them."""
+        to_parse = [ToParse(Sentence.from_words(words), [*map(normalise, words)]) for words in sentences]
+        return [parse.tree for parse in self._tree_parser._parsed(to_parse, 1)[1]] if to_parse else []
+
+    @cached_property
+    def _tree_parser(self) -> Parser[Parse]:
+        return Parser.load(_FAST, device=str(self.device), precision=self.precision, threads=self.threads)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""

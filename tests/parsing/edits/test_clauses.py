@@ -58,6 +58,9 @@ def test_embedded_questions(text, graph, expected):
         ("he asked if it rains", "(a / ask-01~1 :ARG0 (h / he~0) :ARG2 (r / rain-01~4))", "the same"),
         ("go even if it rains", "(g / go-02~0 :concession (r / rain-01~4))", "the same"),
         ("I went as if it rained", "(g / go-02~1 :ARG0 (i / i~0) :manner (r / rain-01~5))", "the same"),
+        ('it rained , so we left',
+         '(c / cause-01~3 :ARG1 (r / rain-01~1) :ARG0 (l / leave-11~5 :ARG0 (w / we~4)))',
+         '(c / cause-01 :ARG0 (r / rain-01) :ARG1 (l / leave-11 :ARG0 (w / we)))'),
     ],
 )  # fmt: skip
 def test_conditions(text, graph, expected):

@@ -1,4 +1,4 @@
-"""Questions inside sentences (*I know where he hid it*), and conditions (*if*, *unless*)."""
+"""Questions inside sentences (*I know where he hid it*), conditions (*if*, *unless*), and causes (*, so*)."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ _LOOSE = frozenset("time purpose manner location concession ARG2 ARG3 ARG4".spli
 def mend_conditions(draft: Draft) -> None:
     """Make the clause after *if* the condition of the clause before it, and the negated one after *unless*."""
     for place, form in enumerate(draft.forms):
+        if form == "so" and draft.forms[place - 1] == ",":
+            _so(draft, place)
         if form == "unless":
             _unless(draft, place)
         elif form == "if" and draft.forms[place - 1] not in _BEFORE_IF:
@@ -94,6 +96,16 @@ def _if(draft: Draft, place: int) -> None:
         is_outside = edge.source in draft.frames.values() and not place <= draft.place(edge.source) <= end
         if is_outside and not is_asking(draft, edge.source) and "condition" not in draft.below(edge.source):
             draft.replace_edge(edge, edge._replace(role="condition"))
+
+
+def _so(draft: Draft, place: int) -> None:
+    """Make what stands before *, so* the cause of what stands after it."""
+    for node in [node for node in draft.at(place) if draft.labels[node] == "cause-01"]:
+        below = draft.below(node)
+        cause, result = below.get("ARG0", -1), below.get("ARG1", -1)
+        if draft.place(result) < place < draft.place(cause) and result >= 0:
+            draft.replace_edge(Edge(node, "ARG0", cause), Edge(node, "ARG1", cause))
+            draft.replace_edge(Edge(node, "ARG1", result), Edge(node, "ARG0", result))
 
 
 def _unless(draft: Draft, place: int) -> None:

@@ -13,6 +13,7 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, is_constant, lemma_of
 
 if TYPE_CHECKING:
+    from transition_parser.graphs.dependency import DependencyTree
     from transition_parser.modules.semantic_roles import Readings
 
 
@@ -39,6 +40,7 @@ class Draft:
     words: the words of the sentence
     readings: what a semantic role labeller reads of the words, None without one
     known: the keys of the spans of training
+    tree: the dependency tree of the sentence, None where nobody asked for it
     """
 
     def __init__(
@@ -48,12 +50,13 @@ class Draft:
         words: Sequence[AmrWord] = (),
         readings: Readings | None = None,
         known: Container[str] = (),
+        tree: DependencyTree | None = None,
     ) -> None:
         self.graph, self.labels, self.edges, self.top = graph, [*graph.labels], [*graph.edges], graph.top
         self.constants, self.removed = {*graph.constants}, set[int]()
         self.node_origins, self.edge_origins = [*range(len(graph))], [*range(len(graph.edges))]
         self.alignments, self.words, self.readings = [*alignments], words, readings
-        self.known = known
+        self.known, self.tree = known, tree
 
     # --- what the graph and the words say --------------------------------------------------------------
 

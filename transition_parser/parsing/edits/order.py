@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 
 from transition_parser.parsing.edits.addresses import mend_addresses
+from transition_parser.parsing.edits.attachment import add_arguments, attach
 from transition_parser.parsing.edits.clauses import mend_conditions, mend_questions
 from transition_parser.parsing.edits.commands import mark_commands
 from transition_parser.parsing.edits.comparison import mend_comparisons
@@ -33,7 +34,9 @@ def _each(edit: Callable[[Draft], None]) -> Edit:
 EDITS: Mapping[str, Edit] = {
     "negation": _each(negate),  # the labeller knows `safe`, not `unsafe`
     "concepts": _each(mend_concepts),  # after negation: `unsafe-01`
+    "attachment": _each(attach),  # before roles: it labels the new edges
     "roles": label_roles,  # all others trust the roles
+    "arguments": _each(add_arguments),  # after roles, which add pronouns
     "lost names": _each(add_names),  # before commands: a name replaces the subject of a false one
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),

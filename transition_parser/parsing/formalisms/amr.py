@@ -16,20 +16,25 @@ from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft, Edited
 from transition_parser.parsing.edits.pronouns import with_mentions
-from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
+from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import AmrParse, Derivation, edited, within_depth
 from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrState, kept
 from transition_parser.transitions.config import wiki_keys
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
+    from transition_parser.graphs.dependency import DependencyTree
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.modules.semantic_roles import Readings
     from transition_parser.modules.tagging import Tags
+
+
+_SHORTEST, _LONGEST = 10, 100  # words of sentences whose trees edits ask for: shorter ones have one clause
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
@@ -59,7 +64,11 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     figures: ClassVar = {"smatch": _smatch}
 
     def replay(
-        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+        self,
+        resources: Resources,
+        found: Iterable[tuple[ToParse, Hypothesis, Tags]],
+        edits: bool = True,
+        trees: ReadTrees | None = None,
     ) -> list[AmrParse]:
         """Return the parses with the AMRs that derivations build, replayed once through the pure-Python machine.
 
@@ -69,6 +78,8 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         from transition_parser.parsing.edits.order import EDITS
 
         built = [_Built(resources, *one) for one in found]
+        if edits and trees is not None:
+            _add_trees([one for one in built if one.has_clauses], trees)
         for edit in EDITS.values() if edits else ():
             drafts = [one.draft() for one in built]
             edit(drafts)
@@ -195,6 +206,7 @@ class _Built:
             if (count := len(state.edges) - len(edges)) > 0:
                 edges += [math.exp(log_prob)] * count
         self.words = state.words
+        self.tree: DependencyTree | None = None
         self.parse = AmrParse(
             sentence, self.system.result(state), tuple(self.system.alignments(state)), {},
             Derivation(actions, hypothesis.score), tuple(made[node] for node in kept(state)), tuple(edges),
@@ -207,10 +219,16 @@ class _Built:
                 parse = self.parse if done.edited is None else edited(self.parse, done.edited)
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
 
+    @property
+    def has_clauses(self) -> bool:
+        """True for a graph of several frames, whose edits ask for the tree of the sentence."""
+        frames = sum(sort_of(label, constant=False) is Sort.FRAME for label in self.parse.graph.labels)
+        return frames > 2 and _SHORTEST <= len(self.words) <= _LONGEST
+
     def draft(self) -> Draft:
         """Return a draft of the graph."""
         parse, known = self.parse, self.system.lexicon or ()
-        return Draft(parse.graph, parse.alignments, self.words, self.readings, known)
+        return Draft(parse.graph, parse.alignments, self.words, self.readings, known, self.tree)
 
     def take(self, edit: Edited | None) -> None:
         """Take an edited graph, unless a fact contradicts it."""
@@ -231,6 +249,13 @@ class _Built:
         graph = without_gaps(parse.graph) if edits and self.facts is None else parse.graph
         wiki, new_names = _wiki(graph, self.wiki)
         return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
+
+
+def _add_trees(built: Sequence[_Built], trees: ReadTrees) -> None:
+    texts = list(dict.fromkeys(tuple(word.form for word in one.words) for one in built))
+    of_text = dict(zip(texts, trees(texts), strict=True))
+    for one in built:
+        one.tree = of_text[tuple(word.form for word in one.words)]
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:

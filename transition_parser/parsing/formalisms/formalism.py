@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.text.columns import KNOWN
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class ToParse(NamedTuple):
     words: list[str]
     facts: SentenceFacts | None = None
     domain: str | None = None
+
+
+ReadTrees = Callable[[Sequence[Sequence[str]]], Sequence[DependencyTree]]  # words of sentences → their trees
 
 
 class Report(NamedTuple):
@@ -73,9 +77,16 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def replay(
-        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+        self,
+        resources: Resources,
+        found: Iterable[tuple[ToParse, Hypothesis, Tags]],
+        edits: bool = True,
+        trees: ReadTrees | None = None,
     ) -> list[P]:
-        """Return the parses of sentences with the graphs that derivations build, completed by facts, and edited."""
+        """Return the parses of sentences with the graphs that derivations build, completed by facts, and edited.
+
+        trees: a parser of the sentences whose trees edits ask for; None for edits without trees
+        """
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
+from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import Derivation, DerivationOfTree, Parse, graph_of
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, TreeSystem
@@ -51,7 +51,11 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
     def replay(
-        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+        self,
+        resources: Resources,
+        found: Iterable[tuple[ToParse, Hypothesis, Tags]],
+        edits: bool = True,
+        trees: ReadTrees | None = None,
     ) -> list[Parse]:
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 

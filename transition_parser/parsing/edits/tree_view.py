@@ -1,0 +1,177 @@
+"""A draft beside the dependency tree of its sentence: which nodes belong to which word, and who is whose subject."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.text.tables import word_list
+from transition_parser.transitions.amr_limits import Sort, sort_of
+
+# relations of words that only serve their head, such as *has* or *after*
+SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
+_AGENTS = ("person", "thing", "company", "organization")  # *teacher*: a person who teaches
+_BY_SUBJECT = frozenset(word_list("edits: by subject"))
+_RELATIVE = ("who", "which", "that", "whom")
+_MOST = 6  # steps from a verb up to the one that has its subject
+
+
+class TreeView:
+    """A draft and the tree of its sentence. Words count from 0, and the head of the root is -1.
+
+    relations: of each word to its head, without subtypes; `full` has them
+    nodes: the nodes of each word, without names and constants; a node of several words is a node of each
+    """
+
+    def __init__(self, draft: Draft, tree: DependencyTree) -> None:
+        self.draft, self.full = draft, tree.relations
+        self.heads, self.relations = [head - 1 for head in tree.heads], [r.partition(":")[0] for r in tree.relations]
+        self.nodes: list[list[int]] = [[] for _ in self.heads]
+        for node, places in enumerate(draft.alignments):
+            label = draft.labels[node]
+            if node not in draft.constants and label != "name":
+                for place in places:  # an added pronoun has the place of its verb
+                    if SUBJECTS.get(draft.forms[place]) == (label if label in SUBJECTS.values() else None):
+                        self.nodes[place].append(node)
+        for word, relation in enumerate(self.relations):
+            if relation == "conj":
+                self.heads[word] = self._finite(word)
+        self.dependents: list[list[int]] = [[] for _ in self.heads]
+        for word, head in enumerate(self.heads):
+            if head >= 0:
+                self.dependents[head].append(word)
+
+    def _finite(self, word: int) -> int:
+        """Return the head of a conjunct, for a finite verb another one: *told* in *told us to go and left*."""
+        head, forms = self.heads[word], self.draft.forms
+        served = {self.heads[one] for one, relation in enumerate(self.relations) if relation in ("aux", "mark")}
+        if word in served or forms[word] == self.draft.words[word].lemma or forms[word].endswith("ing"):
+            return head
+        while self.relations[head] in ("xcomp", "advcl", "acl") and forms[head] != forms[word]:
+            is_finite = forms[head] != self.draft.words[head].lemma and not forms[head].endswith("ing")
+            if is_finite:
+                return head
+            head = self.heads[head]
+        return head
+
+    # --- words -----------------------------------------------------------------------------------------
+
+    def ancestors(self, word: int) -> Iterator[int]:
+        """Yield the words above a word, the nearest first."""
+        while (word := self.heads[word]) >= 0:
+            yield word
+
+    def subtree(self, word: int) -> set[int]:
+        """Return a word and all words below it."""
+        found, todo = set[int](), [word]
+        while todo:
+            found.add(one := todo.pop())
+            todo += self.dependents[one]
+        return found
+
+    def clause(self, verb: int) -> set[int]:
+        """Return a verb and the words below it, without the clauses that are joined with it or modify it."""
+        others = [one for one in self.dependents[verb] if self.relations[one] in ("conj", "advcl", "parataxis")]
+        return self.subtree(verb).difference(*map(self.subtree, others))
+
+    def dependent(self, word: int, *relations: str) -> int:
+        """Return the first dependent with one of some relations, with or without subtypes, -1 for none."""
+        below = self.dependents[word]
+        return next((one for one in below if self.relations[one] in relations or self.full[one] in relations), -1)
+
+    def is_passive(self, verb: int) -> bool:
+        return self.dependent(verb, "nsubj:pass", "aux:pass") >= 0
+
+    def subject(self, verb: int, steps: int = _MOST) -> int:
+        """Return the word that is the subject of a verb, which may be an infinitive or one of several, -1 for none."""
+        own, above = self.dependent(verb, "nsubj"), self.heads[verb]
+        if own >= 0:
+            is_relative = self.full[verb] == "acl:relcl" and self.draft.forms[own] in _RELATIVE
+            return above if is_relative else own
+        if above >= 0 and steps:
+            if self.relations[verb] == "conj" and self.is_passive(verb) == self.is_passive(above):
+                return self.subject(above, steps - 1)
+            if self.relations[verb] == "xcomp":
+                asked = self.dependent(above, "iobj", "obj")
+                is_by_subject = asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT
+                return self.subject(above, steps - 1) if is_by_subject else asked
+        return -1
+
+    # --- nodes of words --------------------------------------------------------------------------------
+
+    def is_frame(self, node: int) -> bool:
+        return node not in self.draft.constants and sort_of(self.draft.labels[node], constant=False) is Sort.FRAME
+
+    def is_list(self, node: int) -> bool:
+        return self.draft.labels[node] in (*CONJUNCTIONS, "contrast-01")
+
+    def places(self, node: int) -> tuple[int, ...]:
+        """Return the words of a node."""
+        origin = self.draft.node_origins[node]
+        return self.draft.alignments[origin] if origin >= 0 else ()
+
+    def word(self, node: int) -> int:
+        """Return the word of a node whose head is no word of it, -1 for none."""
+        places = self.places(node)
+        return next((place for place in places if self.heads[place] not in places), -1)
+
+    def node(self, word: int) -> int:
+        """Return the node that stands for all nodes of a word, -1 for none."""
+        group = [node for node in self.nodes[word] if node not in self.draft.removed]
+        inner = [edge for edge in self.draft.edges if edge.source in group and edge.target in group]
+        agents = [edge.target for edge in inner if self.draft.labels[edge.target] in _AGENTS]
+        below = {edge.target for edge in inner}
+        return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
+
+    def argument(self, word: int) -> int:
+        """Return the node of a word as an argument: of the list that it begins, or the only node of a pronoun."""
+        lists = [node for node in self.lists(word) if self.is_list(node)]
+        label = SUBJECTS.get(self.draft.forms[word], "")
+        same = self.draft.nodes_of(label)
+        own = self.node(word)
+        return lists[0] if lists else own if own >= 0 or len(same) != 1 else same[0]
+
+    def lists(self, word: int) -> Iterator[int]:
+        """Yield the nodes of the conjunctions that join a word with others after it."""
+        for other in self.dependents[word]:
+            for conjunction in self.dependents[other] if self.relations[other] == "conj" else ():
+                if self.relations[conjunction] == "cc":
+                    yield from self.nodes[conjunction]
+
+    def head(self, word: int) -> int:
+        """Return the nearest word above that has other nodes, -1 for none."""
+        own = {*self.nodes[word]}
+        return next((one for one in self.ancestors(word) if self.nodes[one] and own.isdisjoint(self.nodes[one])), -1)
+
+    def unit(self, word: int) -> set[int]:
+        """Return the nodes of a word, of the words that only serve it, and of the lists that it is in or begins."""
+        found, todo = {*self.lists(word)}, [word]
+        while todo:
+            one = todo.pop()
+            found.update(self.nodes[one])
+            todo += [other for other in self.dependents[one] if self.relations[other] in SERVING]
+        found |= {edge.source for edge in self.draft.edges if edge.target in found and self.is_list(edge.source)}
+        return found - self.draft.removed
+
+    def is_in(self, node: int, words: Collection[int]) -> bool:
+        """Return True where some of the words have a node, or mention its pronoun."""
+        mentioned = {SUBJECTS.get(self.draft.forms[word]) for word in words}
+        return not {*words}.isdisjoint(self.places(node)) or self.draft.labels[node] in mentioned
+
+    # --- changes ---------------------------------------------------------------------------------------
+
+    def change(self, *changes: tuple[Edge, Edge | None]) -> bool:
+        """Put other edges, or none, in the place of edges, and return True, if the graph stays connected."""
+        new = dict(changes)
+        edges = [one for edge in self.draft.edges if (one := new.get(edge, edge)) is not None]
+        nodes = {*range(len(self.draft.labels))} - self.draft.removed
+        if any(edge and edge.source == edge.target for edge in new.values()):
+            return False
+        if not nodes <= distances(edges, self.draft.top).keys():
+            return False
+        for old, edge in changes:
+            self.draft.replace_edge(old, *([] if edge is None or edge in self.draft.edges else [edge]))
+        return True
