@@ -1,17 +1,20 @@
 """Models on treebanks of one or many languages: CoNLL 2018 scores and speed, beside UDPipe 1.
 
     python run/bench/languages.py TREEBANK_FOLDER… --models MODEL… [--words] [--own-domain] [--udpipe DIR] [-o FILE]
+    python run/bench/languages.py TREEBANK_FOLDER… --identify
     python run/bench/languages.py --table FILE
 
 Each model parses test.conllu of each folder (or dev.conllu: with --split dev, and where there is no test.conllu): its
 raw text, which the model's own segmenter divides, or with --words its words, without their tags. With --own-domain a
 model of several treebanks gets the treebank of the text: the name of its folder, or its language
-(UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such as de.udpipe, are scored on the same raw text of
-test.conllu.
+(UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such as de.udpipe, are scored on the same raw text; a
+missing one is trained on train.conllu and dev.conllu, so it is no judge of dev.conllu.
 
 One line of JSON for each model and folder has the F1 of some metrics, in percent, and the speed from raw text to
 CoNLL-U, the median of --rounds, in which models alternate. UDPipe has no threads. With -o all lines are also written as
 a list to FILE, which --table prints as a table in Markdown.
+
+--identify prints, for each folder, the share of sentences of ten words or more whose language is found.
 """
 
 from __future__ import annotations
@@ -27,12 +30,14 @@ from typing import Any
 import common
 
 from transition_parser import Parser
+from transition_parser.base.files import replacing
 from transition_parser.base.model_files import write_json
 from transition_parser.graphs.conllu import Sentence, parse_conllu, raw_text, read_conllu
 from transition_parser.graphs.dependency_score import Comparison, conll18
-from transition_parser.text.languages import LANGUAGES, language_of
+from transition_parser.text.languages import LANGUAGES, identify, language_of
 
 ENOUGH_TRAINING = 8_000  # words of a treebank from which a model can learn its language
+ENOUGH_WORDS = 10  # in a sentence whose language is to be found
 METRICS = ("LAS", "UPOS", "UFeats", "Lemmas", "Sentences", "Words", "UAS", "MLAS", "BLEX")
 SHOWN = METRICS[:6]
 UDPIPE = "UDPipe 1"
@@ -47,10 +52,34 @@ def language_of_folder(folder: Path) -> str | None:
     return language_of(folder.name.removeprefix("UD_").partition("-")[0])
 
 
-def of_udpipe(path: Path) -> Callable[[str], str]:
-    """Return a function from raw text to CoNLL-U with a model of UDPipe 1."""
+def train_udpipe(treebank: Path, path: Path) -> None:
+    """Train UDPipe 1 with its default options, and write the model."""
     from ufal import udpipe
 
+    error = udpipe.ProcessingError()
+
+    def read(split: str) -> udpipe.Sentences:
+        reader = udpipe.InputFormat.newConlluInputFormat()
+        reader.setText((treebank / f"{split}.conllu").read_text(encoding="utf-8"))
+        sentences, sentence = udpipe.Sentences(), udpipe.Sentence()
+        while reader.nextSentence(sentence, error):
+            sentences.append(sentence)
+            sentence = udpipe.Sentence()
+        return sentences
+
+    model = udpipe.Trainer.train("morphodita_parsito", read("train"), read("dev"), "", "", "", error)
+    if error.occurred():
+        raise SystemExit(f"UDPipe: {error.message}")
+    with replacing(path) as temporary:
+        temporary.write_bytes(model)
+
+
+def of_udpipe(path: Path, folder: Path) -> Callable[[str], str]:
+    """Return a function from raw text to CoNLL-U with a model of UDPipe 1, which is trained if its file is missing."""
+    from ufal import udpipe
+
+    if not path.exists():
+        train_udpipe(folder, path)
     model = udpipe.Model.load(str(path))
     if model is None:
         raise SystemExit(f"{path}: UDPipe can't read the model")
@@ -98,14 +127,24 @@ def words_of(path: Path) -> int:
     return sum(len(sentence.forms) for sentence in read_conllu(path))
 
 
+def identified(folder: Path, split: str) -> dict[str, float]:
+    """Return the number of sentences of `ENOUGH_WORDS` words or more, and the percentage whose language is found."""
+    gold = [one for one in read_conllu(folder / f"{split}.conllu") if len(one.forms) >= ENOUGH_WORDS]
+    right = sum(identify(one.text) == language_of_folder(folder) for one in gold)
+    return {"sentences": len(gold), "found": round(100.0 * right / max(len(gold), 1), 2)}
+
+
 def rows(arguments: Any) -> Iterator[dict[str, Any]]:
     for folder in arguments.treebanks:
         split = arguments.split if (folder / f"{arguments.split}.conllu").exists() else "dev"
         about = {"treebank": folder.name, "language": language_of_folder(folder)}
         about |= {"training_words": words_of(folder / "train.conllu"), "split": split}
+        if arguments.identify:
+            yield {**about, **identified(folder, split)}
+            continue
         pipelines = {model: of_model(model, folder, arguments) for model in arguments.models}
         if arguments.udpipe and split != "dev":
-            pipelines[UDPIPE] = of_udpipe(arguments.udpipe / f"{about['language']}.udpipe")
+            pipelines[UDPIPE] = of_udpipe(arguments.udpipe / f"{about['language']}.udpipe", folder)
         gold = list(read_conllu(folder / f"{split}.conllu"))
         given: Any = gold if arguments.words else raw_text(gold)
         for found in measured(pipelines, given, gold, arguments.rounds):
@@ -153,6 +192,7 @@ def main() -> None:
     options.add_argument("--precision", default="auto")
     options.add_argument("--words", action="store_true", help="parse words, not raw text")
     options.add_argument("--own-domain", action="store_true", help="tell models of several treebanks which one it is")
+    options.add_argument("--identify", action="store_true", help="find the language of sentences")
     options.add_argument("--udpipe", type=Path, metavar="DIR", help="folder with models of UDPipe 1")
     options.add_argument("--table", metavar="FILE", help="print the results in FILE as a table")
     arguments = options.parse_args()
