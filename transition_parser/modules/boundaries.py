@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import NamedTuple, Self
 
 import torch
@@ -47,6 +48,10 @@ class BoundaryNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.domains = nn.Embedding(domains, size) if domains else None
+        # what each domain multiplies the results of a layer by, less 1
+        self.scales = nn.ModuleList(nn.Embedding(domains, size) for _ in range(layers if domains else 0))
+        for scale in self.scales:
+            nn.init.zeros_(scale.weight)
         self.table = table  # the vectors of pieces, which are not trained; a character reads that of its piece
         if table is not None:
             self.pieces, self.edges = nn.Linear(table.width, size, bias=False), nn.Embedding(4, size)
@@ -64,18 +69,26 @@ class BoundaryNetwork(nn.Module):
         """
         x = self.characters(ids) + self.categories(kinds)
         if self.domains is not None:
-            weight = self.domains.weight
-            mean = weight.mean(0, keepdim=True)
-            x = x + (mean if domains is None else embedding(domains + 1, torch.cat([mean, weight])))
+            x = x + _of_domains(self.domains, domains)
         if self.table is not None:
             pieces, places = torch.unique_consecutive(codes >> 2, return_inverse=True)
             vectors = self.pieces(layer_norm(self.table(pieces), (self.table.width,))) * (pieces > 0)[:, None]
             x = x + vectors[places] + self.edges(codes & 3)
         x = self.dropout(x.transpose(1, 2))
-        for layer in self.layers:
+        for layer, scale in zip_longest(self.layers, self.scales):
             (reach,) = layer.dilation
-            x = x[:, :, reach:-reach] + self.dropout(torch.relu(layer(x)))
+            read = layer(x)
+            if scale is not None:
+                domains = domains if domains is None else domains[:, reach:-reach]
+                read = read * (1 + _of_domains(scale, domains)).transpose(1, 2)
+            x = x[:, :, reach:-reach] + self.dropout(torch.relu(read))
         return self.out(x.transpose(1, 2))
+
+
+def _of_domains(table: nn.Embedding, domains: Tensor | None) -> Tensor:
+    """Return the vectors of domains (B, T) as (B, T, size), or the mean of all, (1, 1, size), for None, as for −1."""
+    mean = table.weight.mean(0, keepdim=True)
+    return mean[None] if domains is None else embedding(domains + 1, torch.cat([mean, table.weight]))
 
 
 class NetworkLabeller:

@@ -43,15 +43,16 @@ _CONNECTED = re.compile(rf"[^\W_]{_CONNECTOR}|{_CONNECTOR}[^\W_]")  # `_` beside
 _LETTERS = "Aaǅʰا"  # one letter of each Unicode category of letters
 _WINDOW, _WINDOWS = 500, 2  # the number of characters in a window, and of windows in a batch
 _PARAGRAPH_BREAK = 0.05  # probability of a paragraph end where the treebank has none
-_CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 150)
+_CHARACTERS_SEEN, _MOST_EPOCHS = 6_000_000, 150
+_LEAST_EPOCHS, _SIZE = {False: 10, True: 20}, {False: 64, True: 96}  # of one domain, of several
 
 
 @dataclass(frozen=True)
 class SegmenterOptions:
     """The options of training a segmenter."""
 
-    epochs: int | None = None  # by default enough for about 6 million characters, from 10 to 150
-    size: int = 64  # of the network's layers
+    epochs: int | None = None  # by default enough for about 6 million characters, from 10 (several domains: 20) to 150
+    size: int | None = None  # of the network's layers, by default 64 (several domains: 96)
     layers: int = 6
     # the best on dev is kept; without dev data, or with several domains, the first is used alone
     dropouts: tuple[float, ...] = (0.1, 0.3)
@@ -108,7 +109,8 @@ def _trained(
     pieces = EncoderPieces.of(options.pretrained) if joins else None
     domains = [] if None in by_domain else [*by_domain]
     table = pieces and pieces.table
-    network = BoundaryNetwork(len(known), options.size, options.layers, dropout, table, len(domains))
+    size = options.size or _SIZE[bool(domains)]
+    network = BoundaryNetwork(len(known), size, options.layers, dropout, table, len(domains))
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
     labeller = NetworkLabeller(mean.module, known, pieces, domains)
     corpus = _Corpus(shown, labeller, options)
@@ -116,7 +118,8 @@ def _trained(
     segmenter: LearnedSegmenter | SegmenterOfDomains = LearnedSegmenter(labeller, *habits.get(None, Habits()))
     if domains:
         segmenter = SegmenterOfDomains(labeller, {name: habits[name] for name in domains})
-    epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
+    least = _LEAST_EPOCHS[bool(domains)]
+    epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, least), _MOST_EPOCHS)
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     best, best_weights = -1.0, mean.module.state_dict()  # not copied: they follow the mean if there is no dev data
