@@ -16,6 +16,7 @@ from transition_parser.base.process import Shared
 from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.packing import pack, quantise
+from transition_parser.storage.exports import check_finite
 
 PRECISIONS = ("fp32", "bf16", "int8")
 
@@ -59,6 +60,7 @@ def prepared(model: ParserModel, device: torch.device, precision: str) -> Parser
         quantise(model)
     if precision == "bf16" or (precision == "int8" and packs):
         model.to(torch.bfloat16)
+        check_finite(model.state_dict())  # the largest numbers of fp32 are infinite there
     if packs and precision != "fp32":
         pack(model)
     for module in model.modules():
