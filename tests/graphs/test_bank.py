@@ -227,3 +227,21 @@ def test_skip_bad_counts_each_entry():
 
 def banks(corpora: Path) -> list[Path]:
     return sorted((corpora / "amr").glob("*/*.amr"))
+
+
+BROKEN = {"wiser-dialogue-amr/train.amr": 3, "wiser-dialogue-amr/dev.amr": 1}
+
+
+@pytest.mark.slow
+def test_whole_corpora(corpora):
+    for path in banks(corpora):
+        bad: list[InputError] = []
+        read = list(read_bank(path, bad))
+        text = path.read_text(encoding="utf-8")
+        assert len(read) + len(bad) == text.count("# ::snt "), path
+        assert len(bad) == BROKEN.get("/".join(path.parts[-2:]), 0), bad
+        for e in read:
+            assert str(e).strip() in text
+            again = entry(e.graph.to_penman(e.alignments, e.wiki))
+            assert sorted(again.graph.labels) == sorted(e.graph.labels), e.id
+            assert len(again.graph.edges) == len(e.graph.edges) and sorted(again.alignments) == sorted(e.alignments)

@@ -132,3 +132,13 @@ def test_graphs_of_many_nodes():
 def test_graphs_that_are_too_large():
     with pytest.raises(InputError, match="graphs of 2000 and 2001 nodes are too large for Smatch"):
         best_mapping(chain(2000), chain(2001))
+
+
+@pytest.mark.slow
+def test_corpora_as_the_package_matches_them(corpora):
+    for name in ("lpp-v3.0/dev.amr", "bio-isi-aligned/train.amr"):
+        graphs = [entry_triples(entry).normalized for entry in read_bank(corpora / "amr" / name)]
+        graphs = graphs[:150]
+        for system, gold in zip(graphs, [*graphs[1:], graphs[0]], strict=True):
+            if len(system.concepts) * len(gold.concepts) < 900:  # the package takes long
+                assert best_mapping(system, gold, RESTARTS, 7) == by_the_package(system, gold, 7)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from tests.conftest import threads
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import int8, loader
@@ -166,3 +167,39 @@ def test_wrong_rows(first, lengths, longest, asking, problem):
     sentences = torch.tensor(first, dtype=torch.int32), torch.tensor(lengths, dtype=torch.int32)
     with torch.no_grad(), pytest.raises(ValueError, match=problem):
         int8_layers(torch.randn(9, DIM), stack_of(layers_of(1)), *sentences, longest, asks)
+
+
+@needs_int8
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("outputs", [8, 320])
+def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
+    torch.manual_seed(0)
+    weights = Int8Weights(
+        torch.randint(-127, 128, (outputs, 320), dtype=torch.int8), torch.rand(outputs), torch.rand(outputs)
+    )
+    product, x = Int8Product(weights), torch.randn(300, 320).to(dtype)
+    together = product(x, "gelu")
+    for count in (1, 2, 3):
+        with threads(count):
+            assert torch.equal(product(x, "gelu"), together)
+            for rows in (slice(3, 4), slice(0, 31), slice(100, 290)):
+                assert torch.equal(product(x[rows], "gelu"), together[rows])
+    assert torch.equal(product(x.t().contiguous().t(), "gelu"), together)
+
+
+@needs_int8
+@torch.no_grad()
+def test_rows_do_not_depend_on_other_sentences_or_threads():
+    layers = layers_of(3)
+    stack, windows = stack_of(layers), windows_of(LENGTHS)
+    x = torch.randn(sum(LENGTHS), DIM)
+    together = int8_layers(x, stack, *windows)
+    for count in (1, 2, 3):
+        with threads(count):
+            assert torch.equal(int8_layers(x, stack, *windows), together)
+    assert int8_layers(x, stack, *windows, torch.zeros(0, dtype=torch.long)).shape == (0, DIM)
+    for first, length in zip(*windows[:2], strict=True):
+        alone = x[first : first + length].clone()
+        assert torch.equal(int8_layers(alone, stack, *windows_of([int(length)])), together[first : first + length])
+    asking = torch.tensor([0, 1, 7, 8, 67, 68, 100, 101, len(x) - 1])
+    assert torch.equal(int8_layers(x, stack, *windows, asking), together[asking])

@@ -10,6 +10,7 @@ from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.preprocess.aligner.aligner import aligned
+from transition_parser.text.frames import packaged
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 
@@ -284,3 +285,14 @@ def test_random_graphs_come_back(examples):
 def test_random_graphs_over_one_or_two_words_come_back(case):
     """Most nodes are on the last word, where the machine allows least."""
     assert_limits_aside_comes_back(*case)
+
+
+@pytest.mark.slow
+def test_whole_corpora_come_back(corpora):
+    paths = [*sorted(corpora.glob("amr/*/dev.amr")), *sorted(corpora.glob("amr/*/test.amr"))]
+    assert len(paths) >= 6
+    for path in paths:
+        for entry in aligned(list(read_bank(path, []))):
+            for system in (SYSTEM, AmrSystem(frames=packaged())):
+                derivation = derive(entry.forms, entry.graph, entry.alignments, system)
+                assert_comes_back(entry.forms, entry.graph, derivation, system)

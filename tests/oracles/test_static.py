@@ -111,3 +111,12 @@ def test_a_wrong_replay_is_counted(monkeypatch):
 def test_nonprojective_trees_can_be_an_error():
     with pytest.raises(InputError, match=r"sample\.conllu:\d+: sentence sample-03: .*SWAP"):
         cover(SAMPLE, "arc-eager", nonprojective="error")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_all_treebanks_come_back(name, corpora):
+    files = sorted(corpora.glob("ud/*/*.conllu"))
+    assert len(files) >= 18
+    for path in files:
+        assert cover(path, name).lossless, path

@@ -26,6 +26,7 @@ from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import preparation
 from transition_parser.parsing.formalisms import ToParse
 from transition_parser.parsing.search import search
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.pieces import normalise
 
 
@@ -334,3 +335,16 @@ def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
     parser.batch_tokens = 8000
     sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
     assert sizes[0] == 1120 and sizes[-2] == last  # the cores share what one batch could hold
+
+
+@pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="bf16 is slow here")
+def test_bf16_packs_its_own_copy_and_parses_nearly_alike():
+    some = list(read_conllu(SAMPLE))[:40]
+    model, resources = load_model("en-ewt")
+    full, half = (Parser(model, resources, precision=p) for p in ("fp32", "bf16"))
+    assert {p.dtype for p in model.parameters()} == {torch.float}
+    for part in (half.model.encoder, half.model.decoder):
+        assert "_PackedLinear" in {type(m).__name__ for m in part.modules()}
+    assert "_PackedLinear" not in {type(m).__name__ for m in model.modules()}
+    heads = [[head for parse in parser.parse(some) for head in parse.tree.heads] for parser in (full, half)]
+    assert sum(a == b for a, b in zip(*heads, strict=True)) >= 0.97 * len(heads[0])

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import run_here
@@ -251,3 +252,34 @@ def test_a_large_entry_of_a_bank_is_named_or_left_out(command, tmp_path):
     refused = run_here(*arguments, status=2).stderr
     assert f"{bank}:5: " in refused and said in refused and refused.count("\n") == 1
     assert said in run_here(*arguments, "--skip-bad").stderr
+
+
+WORDS = st.lists(
+    st.sampled_from("dogs bark and not Dogs 6 June ? . , six 2012-06-07 @-@ the at last o'clock un- '".split()),
+    min_size=1,
+)
+
+
+@given(graphs(), WORDS)
+def test_every_node_gets_tokens(graph, words):
+    given = parse_entry([f"# ::tok {' '.join(words)}", "(d / dog)"])
+    found = replace(given, graph=graph, alignments=((),) * len(graph))
+    alignments = align_entry(found, WordConceptTable({})).alignments
+    assert len(alignments) == len(graph)
+    for tokens in alignments:
+        assert tokens and tokens == tuple(range(tokens[0], tokens[-1] + 1))
+        assert tokens[0] >= 0 and tokens[-1] < len(words)
+
+
+@pytest.mark.slow
+def test_whole_corpora(corpora):
+    for path in sorted((corpora / "amr").glob("*/*.amr")):
+        entries = list(read_bank(path, skip_bad=[]))
+        table, are_given = train_table(entries), any(any(entry.alignments) for entry in entries)
+        for keep in (True, False) if are_given else (True,):
+            for old, new in zip(entries, aligned(entries, table, keep), strict=True):
+                words = len(entry_tokens(old))
+                assert len(new.alignments) == len(new.graph), old.id
+                assert all(tokens and tokens[-1] < words for tokens in new.alignments), old.id
+                if keep:
+                    assert all(not a or a == b for a, b in zip(old.alignments, new.alignments)), old.id

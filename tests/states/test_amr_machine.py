@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -392,3 +393,17 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
     assert shown("top2") == [[0, 0, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
     machine.apply(torch.tensor([table.tokens.index(make)]))  # the newest node is of the current span
     assert shown("top2") == [[0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "way",
+    [
+        *(partial(walk, (), LEXICON), partial(walk, ("a", "New"), None), partial(walk, (), LEXICON, frames=FRAMES)),
+        *(partial(walk_within_limits, LEXICON, limits) for limits in (LIMITS, OF_SORTS, SEVERAL)),
+    ],
+)
+def test_long_random_walks(way):
+    rng = random.Random(1)
+    for _ in range(30):
+        way([[rng.choice(FORMS) for _ in range(rng.randrange(1, 20))] for _ in range(16)], rng)

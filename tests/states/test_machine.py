@@ -250,3 +250,19 @@ def test_any_derivation_builds_the_same_and_is_as_sure(name, rng, n, labelled, s
     tree, sums = replay(table, words, tokens, log_probs)
     expected, exact = replay_by_states(table, words, tokens, log_probs)
     assert tree == expected and list(sums) == exact  # the same numbers to the last bit
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_long_random_walks(name):
+    for seed in range(50):
+        lengths = random.Random(seed).sample(range(8, 25), 8)
+        test_random_walks_with_beam_reordering.hypothesis.inner_test(name, (), SEVERAL, lengths, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
+def test_derivations_of_a_treebank(name, corpora):
+    sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
+    roots = RootRelations.from_trees(sentence.tree() for sentence in sentences)
+    check_derivations(make_table(name, (), relations_of(sentences), roots), sentences)

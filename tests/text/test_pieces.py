@@ -94,3 +94,9 @@ def test_what_is_kept_has_context_on_both_sides():
 def test_a_word_that_fits_nowhere():
     with pytest.raises(ValueError, match="more than 3 pieces"):
         windows([1, 4], 3)
+
+
+def test_words_of_a_treebank_are_split_as_by_sentencepiece(pieces):
+    forms = [normalise(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms]
+    assert pieces.sample(forms, 0.1, repeat(0.5)) == pieces.split(forms)
+    assert max(map(len, pieces.split(forms))) > 4

@@ -200,3 +200,11 @@ def test_models_of_the_package_have_the_groups_of_their_treebank(corpora):
     once = once_in(sentence.tree() for sentence in read_conllu(corpora / "ud" / "UD_English-EWT" / "train.conllu"))
     for name in ("en-ewt", "en-ewt-minilm", "en-fast"):
         assert ParserConfig.load(PRETRAINED / name).once == once
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_long_random_walks(name):
+    rng, steps = random.Random(1), 0
+    while steps < 100_000:
+        steps += walk(name, rng.randint(1, 40), rng)
