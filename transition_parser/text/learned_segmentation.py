@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import IntFlag
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from transition_parser.text.characters import Clusters, shared_start
@@ -19,15 +19,12 @@ from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, T
 from transition_parser.text.tokens import Token
 
 
-class Boundary(IntFlag):
-    """The label of the last character of a token."""
+class Boundary(IntEnum):
+    """The bits of the label of the last character of a token; no `IntFlag`, whose operators are slow."""
 
     END = 1
     SEVERAL = 2  # the token has several syntactic words
     SENTENCE = 4  # a sentence ends with the token
-
-
-_SEVERAL, _SENTENCE = int(Boundary.SEVERAL), int(Boundary.SENTENCE)  # operators of whole numbers are faster
 
 
 class WrittenToken(NamedTuple):
@@ -243,10 +240,10 @@ class LearnedSegmenter(Segmenter):
         labels = self._labels(text, first, is_end)
         for unit in units(text, labels, self.holds_blanks, longest * LONG_WORD, is_end, first):
             form = text[unit.start : unit.end]
-            several = unit.label & _SEVERAL
+            several = unit.label & Boundary.SEVERAL
             words = self.multiwords.words(form) if several else (form,)
             tokens.append(Token(unit.start, words, form if several else None))
-            if unit.label & _SENTENCE:
+            if unit.label & Boundary.SENTENCE:
                 ends.append(len(tokens))
         ends = [end for end in ends if end < len(tokens)]  # it is not known what follows the last token
         return tokens, [*ends, len(tokens)] if is_end and tokens else ends
