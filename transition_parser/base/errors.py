@@ -41,6 +41,11 @@ def warn(message: str, category: type[Warning] = ParserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def note(message: str) -> None:
+    """Print what the user may want to know, but need not change, on standard error."""
+    print(f"transition-parser: note: {message}", file=sys.stderr)
+
+
 def input_error(
     problem: str, path: str | PathLike | None = None, line: int | None = None, sentence: str | None = None
 ) -> InputError:

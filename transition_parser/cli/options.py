@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, missing_extra
+from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, missing_extra, note
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.text.columns import KNOWN, asked_for, predicted, present
@@ -293,6 +293,5 @@ def _present(paths: Sequence[str], columns: Collection[str], formalism: Formalis
     for name in columns:
         if name not in there:
             lack = f"{' and '.join(paths)} {'has' if len(paths) == 1 else 'have'} no {KNOWN[name].holds}"
-            message = f"{lack}: models can't learn to predict them"
-            print(f"transition-parser: note: {message}", file=sys.stderr)
+            note(f"{lack}: models can't learn to predict them")
     return there

