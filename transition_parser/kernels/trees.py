@@ -1,4 +1,4 @@
-"""The compiled search for dependency trees, replay and oracle on CPUs: `kernels.c`, `tree_replay.c`.
+"""The compiled search for dependency trees, and replay, on CPUs: `kernels.c`, `tree_replay.c`.
 
 Common dimensions: B sentences, P words of the longest sentence and its root, V tokens of the
 action vocabulary, C columns (`ActionClass`), T steps of a derivation.

@@ -31,7 +31,6 @@ from transition_parser.modules.contract import GraphDecoder, ParserModel, StateD
 from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import stored_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
-from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs, WordTensors
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
@@ -157,7 +156,7 @@ class TransitionParsingTask(FairseqTask):
                 logger.info(f"started from {self.cfg.start_from}: {done}")
             if self.cfg.train_only:
                 train_only(model, self.cfg.train_only.split(","))
-            of_trees = isinstance(model.plain.decoder, TreeDecoder)
+            of_trees = isinstance(model.plain.decoder, GraphDecoder)
             if self.cfg.teacher and model.plain.searches_directly and not of_trees:
                 raise InputError("--teacher is for models that score actions or whole trees: leave it out")
             if self.cfg.teacher and self.cfg.train_only:
@@ -275,7 +274,7 @@ class TransitionParsingTask(FairseqTask):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             encoder_out, references = model.plain.encode(sample["net_input"]), sample["references"]
-            if isinstance(model.plain.decoder, TreeDecoder):
+            if isinstance(model.plain.decoder, GraphDecoder):
                 graphs = [found.tree for found in model.plain.decoder.trees(encoder_out)]
             else:
                 found = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)

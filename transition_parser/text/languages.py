@@ -63,7 +63,7 @@ def identify(text: str, among: Collection[str] = LANGUAGES, before: str | None =
     if before is None or _letters(text) >= _SHORT:
         return found
     scores = dict(reversed(ranked))
-    return found if ranked and scores.get(found or ranked[0][0], 0.0) - scores[before] > _LIKELIER else before
+    return found if ranked and scores[found or ranked[0][0]] - scores[before] > _LIKELIER else before
 
 
 def _ranked(text: str) -> list[tuple[str, float]]:
