@@ -102,6 +102,11 @@ class Frames:
         """Return the numbers of a lemma's senses, as AMR writes them: `01`; none for a lemma that has no frame."""
         return tuple(self._roles_of(lemma))
 
+    def sense_of(self, lemma: str, word: str) -> str:
+        """Return the first sense of a lemma that has a word among its aliases, the first one where none has it."""
+        with_alias = (one for one in self.rolesets[lemma].split("\t") if f" {word}/" in f" {one.rpartition('|')[2]}")
+        return next((one.partition("|")[0] for one in with_alias), self.senses(lemma)[0])
+
     def roles(self, lemma: str, sense: str) -> tuple[int, ...]:
         """Return the numbers of the roles `ARGn` of a frame; none for an unknown frame."""
         return self._roles_of(lemma).get(sense, ())

@@ -4,10 +4,14 @@ import pytest
 
 from tests.parsing.edits.helpers import after
 from transition_parser import Parser
+from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.edits.concepts import exists, mend_concepts
+from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.lemmas import lemmatize
+from transition_parser.transitions import Kind
 from transition_parser.transitions.amr_limits import Sort, sort_of
+from transition_parser.transitions.amr_state import is_constant
 
 
 @pytest.mark.parametrize(
@@ -23,6 +27,12 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
         ("its headquarters", "(h / headquarters-yy~1 :poss (i / it~0))", "(h / headquarters :poss (i / it))"),
         ("my patience ended", "(e / end-01~2 :ARG1 (p / patience-01~1 :ARG0 (i / i~0)))",
          "(e / end-01 :ARG1 (p / patience :poss (i / i)))"),
+        ("her birth", "(b / birth-01~1 :ARG1 (s / she~0))", "(b / bear-02 :ARG1 (s / she))"),
+        ("they favour it", "(f / favour-01~1 :ARG0 (t / they~0) :ARG1 (i / it~2))",
+         "(f / favor-01 :ARG0 (t / they) :ARG1 (i / it))"),
+        ("he sued them", "(s / sue-01~1 :ARG0 (h / he~0) :ARG1 (t / they~2))",
+         "(s / sue-02 :ARG0 (h / he) :ARG1 (t / they))"),
+        ("it is deep", "(d / deep-02~2 :ARG1 (i / it~0))", "the same"),
         ("it bores me", "(b / bore-02~1 :ARG0 (i / it~0) :ARG1 (i2 / i~2))", "the same"),
         ("it overwinters", "(o / overwinter-01~1 :ARG0 (i / it~0))", "the same"),
         ("in the bus", "(b / be-located-at-91 :ARG2 (b2 / bus~2))", "the same"),
@@ -30,6 +40,21 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
 )  # fmt: skip
 def test_concepts_that_do_not_exist(text, graph, expected):
     assert after(mend_concepts, text, graph) == expected
+
+
+@pytest.mark.parametrize("model", ["en-amr", "en-amr-minilm"])
+def test_no_frame_of_a_lexicon_is_left_that_does_not_exist(model):
+    system, found = Parser.load(model).resources.table.system, {}
+    for span, actions in system.lexicon.items():
+        for action in actions:
+            label = action.parts[-1 if action.kind is Kind.DEPENDENT else 0]
+            if sort_of(label, is_constant(label)) is Sort.FRAME:
+                found[label] = span.split(" ")
+    assert not all(map(exists, found))
+    for label, words in found.items():
+        draft = Draft(AmrGraph((label,), frozenset(), (), 0), [tuple(range(len(words)))], system.read(words))
+        mend_concepts(draft)
+        assert sort_of(draft.labels[0], False) is not Sort.FRAME or exists(draft.labels[0])
 
 
 def is_odd(label: str, lemmas: set[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
@@ -11,8 +12,8 @@ from transition_parser.text.lemmas import lemma_index, lemmatize, table
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import lemma_of
 
-# AMR's own frames, and frames that its annotators asked PropBank for
-_SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+")
+# AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
+_SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
 
@@ -28,22 +29,31 @@ def mend_concepts(draft: Draft) -> None:
 
 
 def exists(concept: str) -> bool:
-    """Return True for frames of the lemmas of the table, AMR's own frames, and frames of other verbs."""
-    lemma = lemma_of(concept)
-    is_known = lemma in packaged().rolesets or _SPECIAL.fullmatch(concept)
-    return bool(is_known) or lemma in lemma_index()["verb"]
+    """Return True for frames of the table, AMR's own frames, and frames of verbs that evoke no frame of the table."""
+    lemma, sense = lemma_of(concept), concept.rpartition("-")[2]
+    if sense in packaged().senses(lemma) or _SPECIAL.fullmatch(concept):
+        return True
+    return lemma in lemma_index()["verb"] and not _evoked(lemma)
+
+
+def _evoked(lemma: str) -> Sequence[str]:
+    """Return the lemmas of the table whose frames a lemma evokes: `email` for *e-mail*."""
+    lemmas = (lemma, lemma.replace("-", ""), *packaged().evoked([lemma], [lemma]))
+    return [one for one in lemmas if one in packaged().rolesets]
 
 
 def _mend_frame(draft: Draft, node: int) -> None:
-    """Make a frame that does not exist the first frame that its lemma or word evokes, or else a concept of its own."""
+    """Make a frame that does not exist the first frame that its lemma or word evokes, or else a concept of its own.
+
+    That is the first frame of the evoked lemma that has the word among its aliases, if there is one.
+    """
     if exists(draft.labels[node]):
         return
     lemma, places = lemma_of(draft.labels[node]), draft.alignments[node]
     forms = [draft.forms[place] for place in places]
     verb = table("exc")["verb"].get("".join(forms), [lemma])[0]  # `bite` for *bit*
-    frames = packaged()
-    evoked = next((one for one in (verb, *frames.evoked([lemma], [lemma])) if one in frames.rolesets), None)
-    draft.labels[node] = f"{evoked}-{frames.senses(evoked)[0]}" if evoked else lemma
+    evoked = next(iter([*_evoked(verb), *_evoked(lemma)]), None)
+    draft.labels[node] = f"{evoked}-{packaged().sense_of(evoked, lemma)}" if evoked else lemma
     is_noun = lemma in lemma_index()["noun"] and lemma not in lemma_index()["adj"]
     arguments = [edge for edge in draft.edges if edge.source == node and edge.role[:3] == "ARG"]
     for edge in arguments if evoked is None else ():
