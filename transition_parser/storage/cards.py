@@ -77,7 +77,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     options = config.get("model")
     if not isinstance(options, dict):
         raise input_error("has no options of a model: is it the config.json of an exported model?", folder / CONFIG)
-    front = _front_matter(folder / FILE_NAME)
+    front = front_matter(folder)
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
     return ModelCard(
@@ -138,7 +138,9 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def _front_matter(path: Path) -> dict[str, Any]:
+def front_matter(folder: Path) -> dict[str, Any]:
+    """Return the values of `CARD` in the front matter of a model folder, none without a card."""
+    path = folder / FILE_NAME
     if not path.is_file():
         return {}
     lines = read_text(path, "a card").splitlines()

@@ -25,7 +25,7 @@ from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILE
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.semantic_roles import RoleLabeller
-from transition_parser.storage.cards import FILE_NAME
+from transition_parser.storage.cards import FILE_NAME, front_matter
 from transition_parser.storage.exports import (
     WEIGHTS,
     Exported,
@@ -50,6 +50,7 @@ from transition_parser.storage.names import (
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.text.languages import language_of
 from transition_parser.transitions import SYSTEMS
+from transition_parser.transitions.amr import AmrSystem
 
 _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
@@ -240,7 +241,10 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
             raise input_error("no model of this architecture has a semantic role labeller: remove it", labeller)
         model.labeller = RoleLabeller.load(labeller, encoder.norm.weight.numel() + encoder.read_width)
         encoder.keeps_read = True
-    return model, replace(resources, model=f"{name_of(folder)} {exported.version}")
+    # edits of AMRs have words of English
+    language = front_matter(folder).get("language") if system == AmrSystem.name else None
+    name = f"{name_of(folder)} {exported.version}"
+    return model, replace(resources, model=name, language=language)
 
 
 def _resources(folder: Path) -> Resources:

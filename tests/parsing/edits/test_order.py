@@ -1,7 +1,9 @@
 """All edits, one after another, leave connected graphs without odd structures, and gold graphs as they are."""
 
 import pkgutil
+import shutil
 from collections.abc import Sequence
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.parsing import edits
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.order import EDITS
+from transition_parser.storage.names import PRETRAINED
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrWord
 
@@ -93,3 +96,15 @@ def test_without_edits_graphs_are_as_search_finds_them():
     assert ":polarity -" in parser.parse(text)[0].to_penman()
     with pytest.raises(InputError, match="for models of AMRs"):
         Parser.load("en-ewt", edits=False)
+
+
+def test_edits_with_english_words_are_for_english_alone(tmp_path):
+    folder, text = tmp_path / "german", "He told us to close the unsafe door behind her and then he left the house."
+    shutil.copytree(PRETRAINED / "en-amr", folder)
+    card = folder / "README.md"
+    card.write_text(card.read_text(encoding="utf-8").replace("language: en", "language: de", 1), encoding="utf-8")
+    for model, is_english in (("en-amr", True), (folder, False)):
+        parser = Parser.load(model, precision="fp32", threads=1)
+        with mock.patch.object(Parser, "_trees", autospec=True, side_effect=Parser._trees) as trees:
+            (parse,) = parser.parse(text)
+        assert trees.called == (":polarity -" in parse.to_penman()) == is_english

@@ -18,6 +18,7 @@ from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
 from transition_parser.parsing.edits.roles import label_roles
+from transition_parser.text.languages import language_of
 
 Edit = Callable[[Sequence[Draft]], None]  # it changes the drafts of a batch
 
@@ -51,3 +52,11 @@ EDITS: Mapping[str, Edit] = {
     "lists": _each(gather_members),  # members share their arguments, such as pronouns
     "types of names": _each(type_names),  # last: members that were added have names, too
 }
+OF_TREES = ("attachment", "arguments")  # the edits that read the trees of a model for English
+_OF_ANY_LANGUAGE = ("roles", "quantities")  # the edits without words of English
+
+
+def edits_of(language: str | None) -> Mapping[str, Edit]:
+    """Return the edits for the sentences of a language: all for English, and for a model that states no language."""
+    is_english = language is None or language_of(language) == "en"
+    return {name: edit for name, edit in EDITS.items() if is_english or name in _OF_ANY_LANGUAGE}

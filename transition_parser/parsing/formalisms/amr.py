@@ -75,12 +75,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         Facts complete the AMR of a guided derivation. Edits that contradict a fact are not made. Where there are facts,
         gaps in the numbers of roles stay.
         """
-        from transition_parser.parsing.edits.order import EDITS
+        from transition_parser.parsing.edits.order import OF_TREES, edits_of
 
         built = [_Built(resources, *one) for one in found]
-        if edits and trees is not None:
+        chosen = edits_of(resources.language) if edits else {}
+        if trees is not None and not chosen.keys().isdisjoint(OF_TREES):
             _add_trees([one for one in built if one.has_clauses], trees)
-        for edit in EDITS.values() if edits else ():
+        for edit in chosen.values():
             drafts = [one.draft() for one in built]
             edit(drafts)
             for one, draft in zip(built, drafts, strict=True):
