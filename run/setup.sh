@@ -35,6 +35,8 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
             pip_install --no-deps "$@"
     }
     "$python" -m venv "$venv" # also mends one that was moved, or whose Python is gone
+    site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    "$venv/bin/python" "$root/run/half_installed.py" "$site" # by a set-up that was interrupted
     packages=$(mktemp)
     case $what in
     all) grep -v '^fairseq-fixed==' "$root/run/constraints.txt" ;;
