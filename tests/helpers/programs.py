@@ -15,6 +15,7 @@ import os
 import runpy
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -64,13 +65,13 @@ class Programs:
 
     @cached_property
     def _address(self) -> str:
-        folder = tempfile.TemporaryDirectory()
-        address = str(Path(folder.name, "socket"))
+        folder, owner = tempfile.mkdtemp(), os.getpid()
+        address = str(Path(folder, "socket"))
         # -P: `import fairseq` does not mean the folder beside this file
         command = [sys.executable, "-P", __file__, "serve", address, *self.imports]
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.env)
-        atexit.register(folder.cleanup)
-        atexit.register(self._server.communicate)  # it ends with its input
+        # Processes that tests fork may end with these functions, too. The server ends with its input.
+        atexit.register(lambda: os.getpid() == owner and (self._server.communicate(), shutil.rmtree(folder)))
         assert self._server.stdout.readline(), "the process that starts programs is gone"
         return address
 
