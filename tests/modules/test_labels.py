@@ -70,6 +70,23 @@ def test_the_lemma_rules_of_a_language_are_the_same_beside_sentences_of_another(
     assert {*" ".join(alone[0]["lemma"]).split()} == {"a", "c"} and "_" not in alone[1]["lemma"]
 
 
+def test_words_whose_lemma_is_known_get_no_rules_and_the_others_the_same():
+    columns = Columns({"upos": ("NOUN", "VERB"), "lemma": tuple("abcdefghij")})
+    heads, asked = TagHeads(DIM, columns, 1.0), {}
+    words = torch.randn(3, 7, DIM, generator=torch.Generator().manual_seed(1))
+    lengths, settled = [6, 4, 2], [[True, False] * 3, [False] * 4, [True] * 2]
+
+    def known(i, tags):
+        asked[i] = tags
+        return settled[i]
+
+    free, found = heads.predict(words, lengths), heads.predict(words, lengths, settled=known)
+    assert [one["upos"] for one in free.tags] == [*asked.values()] and asked.keys() == {0, 1, 2}
+    for i, length in enumerate(lengths):
+        wanted = ["_" if settled[i][k] else free.tags[i]["lemma"][k] for k in range(length)]
+        assert found.tags[i]["lemma"] == wanted and "_" not in free.tags[i]["lemma"]
+
+
 def test_the_loss_is_the_sum_over_attributes():
     labels, scores = features(), some_scores(1, 1, 4)
     target = labels.targets([["Case=Acc|Number=Sing", "|", "_"]], 4)

@@ -76,6 +76,24 @@ def test_a_lemma_is_a_known_one_if_one_of_the_rules_gives_it():
     assert columns.lemma("cutting", "VERB", "k0+|0+") == "cutting" and columns.lemma("a", "VERB", "") == "a"
 
 
+def test_the_lemma_of_a_form_that_has_one_in_training_needs_no_rules():
+    rules = {
+        ("cut", "VERB"): "k0+|0+",
+        ("saw", "VERB"): "k0+|2+ee",
+        ("saw", "X"): "k0+|0+ k0+|2+ee",
+        ("I", "PRON"): "k0+|0+",
+    }
+    columns = Columns(
+        {"upos": ("VERB",), "lemma": ("k0+|0+",)}, {"lemma": rules, "past": {("saw", "VERB"): "k0+|2+ee"}}
+    )
+    known = [(form, tag) for form, tag in rules if columns.has_one_lemma(form, tag)]
+    assert known == [("cut", "VERB"), ("saw", "VERB"), ("I", "PRON")]
+    assert not columns.has_one_lemma("Cut", "VERB") and not columns.has_one_lemma("new", "VERB")
+    for form, tag in known:
+        for features in ("", "Tense=Past"):
+            assert len({columns.lemma(form, tag, given, features) for given in ("_", "", "k0+|1+ k0+|0+", "=x")}) == 1
+
+
 def test_rules_of_the_same_ending_give_known_lemmas_where_the_predicted_rule_makes_an_unknown_word():
     verbs = {"carried": "l0+|3+y", "hurried": "l0+|3+y", "died": "l0+|1+", "tried": "l0+|3+y", "imply": "k0+|0+"}
     columns = Columns(forms={"lemma": {(form, "VERB"): rule for form, rule in verbs.items()}})

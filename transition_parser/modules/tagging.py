@@ -5,7 +5,7 @@ Id 0 stands for no label. Shapes: B sentences, P or `wide` positions (words of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -217,6 +217,10 @@ def seen_labels(columns: Columns, name: str) -> Tensor | None:
     return seen
 
 
+# (number of a sentence, the UPOS tags of its words) → True for each word whose lemma needs no prediction
+Settled = Callable[[int, Sequence[str]], Sequence[bool]]
+
+
 class Predicted(NamedTuple):
     """The predicted columns of each sentence, and the ids (B, P) of the words' UPOS tags, predicted or known."""
 
@@ -266,14 +270,16 @@ class TagHeads(nn.ModuleDict):
         tags: Sequence[Sequence[str]] = (),
         domains: Tensor | None = None,
         usual: Sequence[Sequence[Sequence[str]]] = (),
+        settled: Settled | None = None,
     ) -> Predicted:
         """Return the predicted values of each column, limited to those seen with known UPOS `tags` (`_`: not known).
 
         usual: for each word the UPOS tags that it has in training (none: not known); the best of them is predicted
             unless another is far likelier (`preferred`)
+        settled: says of which words the lemma needs no prediction, so that it stays `_`
         words: (B, P, dim), `EncoderOut.tagged`; domains: (B,), `EncoderOut.domains`
         """
-        found, upos = self._best(words, tags, domains, usual)
+        found, upos = self._best(words, lengths, tags, domains, usual, settled)
         best = {name: ids.cpu().tolist() for name, ids in found.items()}
         of_sentences = [
             {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}
@@ -290,27 +296,24 @@ class TagHeads(nn.ModuleDict):
                 row[self.columns.ids(name, of_domain.get(name, ()))] = True
             self._limits[name] = limits
 
-    @property
-    def limited(self) -> bool:
-        return bool(self._seen)
-
     def _best(
         self,
         words: Tensor,
+        lengths: Sequence[int],
         tags: Sequence[Sequence[str]],
         domains: Tensor | None,
         usual: Sequence[Sequence[Sequence[str]]],
+        settled: Settled | None,
     ) -> tuple[dict[str, Tensor], Tensor]:
         """Return the ids of the best labels of each column, seen with the word's tag and in its domain, and of tags."""
         best: dict[str, Tensor] = {}
         of_words = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)  # ids of UPOS, which comes first
-        one = int(domains[0]) if domains is not None and len(domains) and bool((domains == domains[0]).all()) else 0
         for name, head in self.items():
-            labels, scores, legal = self._labels[name], head(words), None
-            if name == LEMMA and one and name in self._limits:  # of thousands of rules a language has some hundred
-                kept = F.pad(self._limits[name][one, 1:].nonzero()[:, 0] + 1, (1, 0)).to(words.device)
-                best[name] = kept[labels.best(scores[..., kept])]
+            labels = self._labels[name]
+            if name == LEMMA:
+                best[name] = self._rules(words, self._unsettled(of_words, lengths, settled), domains)
                 continue
+            scores, legal = head(words), None
             if name in self._seen:
                 self._seen[name] = self._seen[name].to(words.device)
                 legal = self._seen[name][of_words]
@@ -329,6 +332,37 @@ class TagHeads(nn.ModuleDict):
             else:
                 best[name] = labels.best(scores, legal)
         return best, of_words
+
+    def _unsettled(self, tags: Tensor, lengths: Sequence[int], settled: Settled | None) -> Tensor:
+        """Return (B, P) bool: True for the words whose lemma needs a prediction; `tags` are ids of UPOS."""
+        unsettled = torch.zeros(tags.shape, dtype=torch.bool)
+        for i, (ids, length) in enumerate(zip(tags.tolist(), lengths, strict=True)):
+            unsettled[i, :length] = True
+            if settled and UPOS in self:
+                known = settled(i, self.columns.of_ids(UPOS, ids[:length]))
+                unsettled[i, :length] = ~torch.tensor(known, dtype=torch.bool)
+        return unsettled.to(tags.device)
+
+    def _rules(self, words: Tensor, there: Tensor, domains: Tensor | None) -> Tensor:
+        """Return the ids (B, P, K) of the best lemma rules of the words `there` (B, P), among those of their domain."""
+        labels = self._labels[LEMMA]
+        best = torch.zeros(*there.shape, RankedLabels.most, dtype=torch.long, device=words.device)
+        if not there.any():
+            return best
+        if domains is None or LEMMA not in self._limits:
+            domains = torch.zeros(len(words), dtype=torch.long, device=words.device)
+        scores, of_rows_there = of_rows(self[LEMMA], words[there]), domains[:, None].expand_as(there)[there]
+        ranked = best.new_zeros(len(scores), RankedLabels.most)
+        for domain in of_rows_there.unique().tolist():
+            rows = of_rows_there == domain
+            if LEMMA in self._limits:  # of thousands of rules a language has some hundred
+                kept = F.pad(self._limits[LEMMA][domain, 1:].nonzero()[:, 0] + 1, (1, 0)).to(words.device)
+                ids = kept[labels.best(scores[rows][:, kept])]
+            else:
+                ids = labels.best(scores)
+            ranked[rows, : ids.size(-1)] = ids
+        best[there] = ranked
+        return best
 
     def _usual(self, scores: Tensor, usual: Sequence[Sequence[Sequence[str]]]) -> Tensor:
         """Return scores (B, P, tags), preferring the usual tags of each word."""

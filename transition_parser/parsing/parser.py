@@ -70,7 +70,7 @@ from transition_parser.parsing.sentences.texts import (
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.storage.exports import check_finite
 from transition_parser.storage.names import OWN_NAMES, AmrModel, TreeModel
-from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
+from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.learned_segmentation import SegmenterOfDomains
 from transition_parser.text.pieces import normalise
@@ -680,12 +680,18 @@ class Parser(Generic[P_co]):
                 labeller = self.model.labeller
                 readings = [] if labeller is None else labeller.read(encoder_out, (one.words for one in batch))
                 return encoder_out, [{READINGS: one} for one in readings] or [{} for _ in batch]
-            tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
+            given = self._annotations(batch, [UPOS]).get(UPOS, ())
             lengths = [len(one.words) for one in batch]
-            columns = self.resources.columns
-            some = batch if columns.lists_sets else ()  # else no tags of forms are known
-            usual = [[*map(columns.of_domain(one.domain).tags_of, one.sentence.forms)] for one in some]
-            found = heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains, usual)
+            known = [self.resources.columns.of_domain(one.domain) for one in batch]
+            forms = [one.sentence.forms for one in batch]
+            some = zip(known, forms, strict=True) if self.resources.columns.lists_sets else ()
+            usual = [[*map(columns.tags_of, of_words)] for columns, of_words in some]
+
+            def settled(i: int, predicted: Sequence[str]) -> list[bool]:
+                tags = filled(given[i], predicted) if given else predicted
+                return [*map(known[i].has_one_lemma, forms[i], tags)]
+
+            found = heads.predict(encoder_out.tagged, lengths, given, encoder_out.domains, usual, settled)
             return replace(encoder_out, tags=found.upos), found.tags
 
     def net_input(

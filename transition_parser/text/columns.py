@@ -388,6 +388,11 @@ class Columns:
         usual = (known.usual[end] for k in _ENDINGS if is_changed and (end := ending[-k:]) in known.usual)
         return found or apply_rule(form, next(usual, fit[0]))
 
+    def has_one_lemma(self, form: str, tag: str) -> bool:
+        """Return True for a form that has one lemma with the tag in training, so that `lemma` needs no rules."""
+        rules = self.forms.get(LEMMA, {}).get((form, tag))
+        return rules is not None and " " not in rules
+
     def features(self, form: str, tag: str, ranked: str) -> str:
         """Return the first of the ranked sets of features, or, of a form of training, the first that it has there."""
         known, first = self.forms.get(FEATS, {}), ranked.split()
@@ -461,6 +466,11 @@ class Columns:
         if not all(_is_lists(one) and wanted <= one.keys() and one[RELATION] for one in of_domains.values()):
             raise input_error(f"'of_domains' must be domain → {', '.join(sorted(wanted))} → a list of labels", path)
         return cls(values["columns"], forms, seen, of_domains, _forms_of_domains(Path(folder, FORMS_FILE)))
+
+
+def filled(given: Sequence[str], predicted: Sequence[str]) -> list[str]:
+    """Return the given values of words, and the predicted value where none is given."""
+    return [value if own == UNKNOWN else own for own, value in zip(given, predicted, strict=True)]
 
 
 def _written_forms(forms: Mapping[str, Forms]) -> dict[str, dict[str, dict[str, list[str]]]]:

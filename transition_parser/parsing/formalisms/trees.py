@@ -13,7 +13,7 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import Derivation, DerivationOfTree, Parse, graph_of
-from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS
+from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, filled
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, TreeSystem
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
@@ -191,7 +191,7 @@ def _parse(
     columns, sentence = resources.columns.of_domain(one.domain), one.sentence
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
     given = [row.upos if upos else UNKNOWN for row in sentence.words]
-    of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
+    of_words = filled(given, upos or given)
     values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
     sets = map(columns.features, sentence.forms, of_words, values[FEATS])
     features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
