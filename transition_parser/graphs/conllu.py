@@ -201,15 +201,16 @@ class Sentence:
 
         `feats` is used only if no word of the sentence has features. Otherwise `_` means that a word has no features.
         """
-        columns = {"upos": upos, "lemma": lemmas, "xpos": xpos, "feats": feats}
-        if feats and any(row.feats != "_" for row in self.rows if row.is_word):
-            del columns["feats"]
-        found = {name: values for name, values in columns.items() if values}
-        changes = iter(
-            {name: values[i] for name, values in found.items() if getattr(row, name) == "_"}
-            for i, row in enumerate(self._words)
-        )
-        return replace(self, rows=tuple(row._replace(**next(changes)) if row.is_word else row for row in self.rows))
+        if feats and any(row.feats != "_" for row in self._words):
+            feats = ()
+        columns: list[Sequence[str]] = [*zip(*self._words, strict=True)]
+        for name, values in (("lemma", lemmas), ("upos", upos), ("xpos", xpos), ("feats", feats)):
+            if values:
+                place = Row._fields.index(name)
+                own = columns[place]
+                columns[place] = [new if old == "_" else old for old, new in zip(own, values, strict=True)]
+        tagged = map(Row._make, zip(*columns, strict=True))
+        return replace(self, rows=tuple(next(tagged) if row.is_word else row for row in self.rows))
 
     def untagged(self, kept: Collection[str] = ()) -> Sentence:
         """Return the sentence without lemmas, tags and features, so that a model has to predict them.

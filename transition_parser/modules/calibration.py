@@ -63,5 +63,6 @@ class Calibration(NamedTuple):
 
 def log_odds(confidence: float) -> float:
     """Return the log-odds of a confidence, as a finite number for 0 and 1 too."""
-    confidence = min(max(confidence, 1.0 - MOST), MOST)
+    if not 1.0 - MOST <= confidence <= MOST:
+        confidence = min(max(confidence, 1.0 - MOST), MOST)
     return math.log(confidence / (1.0 - confidence))

@@ -617,4 +617,4 @@ def edited(parse: AmrParse, edit: Edited) -> AmrParse:
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
     """Return the graph that a derivation builds from normalised words; each step is checked."""
-    return table.system.replay(table.system.read(words), [*map(table.action, tokens)])
+    return table.system.replay(table.system.read(words), table.actions_of(tokens))

@@ -320,6 +320,12 @@ class ActionTable(TokenArrays[np.ndarray]):
             action = self._taken[token] = Action.parse(self.tokens[token])
         return action
 
+    def actions_of(self, tokens: Sequence[int]) -> tuple[Action, ...]:
+        """Return the actions of tokens; see `action`."""
+        for token in {*tokens} - self._taken.keys():
+            self.action(token)
+        return tuple(map(self._taken.__getitem__, tokens))
+
     def features(self, words: Sequence[str], in_search: bool = False) -> list[list[int]]:
         """Return the features of each word, and of `</s>` after the words.
 

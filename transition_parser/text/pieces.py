@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -102,6 +102,7 @@ _ANY_WORD = "a"
 _SPACE = re.compile(r"\s")
 
 
+@lru_cache(maxsize=1 << 16)
 def normalise(word: str) -> str:
     """Return the word as the network sees it: no `▁`, white space as `␣`, and no characters that do not show."""
     return _SPACE.sub("␣", without_hidden(word) or " ").replace(OPEN, "_")

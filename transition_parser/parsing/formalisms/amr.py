@@ -193,7 +193,7 @@ class _Built:
         sentence, words, table = one.sentence, one.words, resources.table
         self.facts = one.facts
         self.wiki = resources.parser.lexicon.wiki if resources.parser.lexicon else {}
-        self.system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
+        self.system, actions = cast("AmrSystem", table.system), table.actions_of(hypothesis.tokens)
         self.readings: Readings | None = tags.get(READINGS)
         state = self.system.initial(self.system.read(words) if self.facts is None else self.facts.words)
         made: list[float] = []

@@ -62,7 +62,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         table, parses = resources.table, []
         for one, hypothesis, tags in found:
             tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
-            derivation = Derivation(tuple(map(table.action, hypothesis.tokens)), hypothesis.score)
+            derivation = Derivation(table.actions_of(hypothesis.tokens), hypothesis.score)
             probability = math.exp(sum(hypothesis.step_scores))
             parses.append(_parse(resources, one, tree, log_probs, tags, derivation, probability))
         return parses
