@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import NamedTuple
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.tree_view import TreeView
 
 _COMPARATIVE = re.compile(r"(?!(other|rather|never)$)[a-z]{2,}er|more|less|worse")
-_DEGREES = ("more", "less", "most", "least")
-_OF_QUALITIES = frozenset("ARG1 ARG2 manner mod domain degree".split())
-_OF_THINGS = frozenset("ARG1 ARG2 ARG3 ARG4 compared-to location mod".split())
+_DEGREES = ("more", "less", "most", "least", "equal")
+_COMPARISONS = ("have-degree-91", "have-quant-91")
+_AMOUNTS = ("more", "less", "fewer", "many", "much", "few", "little")
+_AUXILIARIES = ("am", "are", "did", "do", "does", "is", "was", "were")
+_CONSEQUENCES = ("too", "enough", "so")  # degrees that have no second side
 
 
 def mend_comparisons(draft: Draft) -> None:
-    """Give `have-degree-91` of a comparative before *than* its degree, and an adverb its comparison."""
+    """Give comparisons before *than* and *as* their degrees, qualities and sides, and *too* its consequence."""
     comparatives = [place for place, form in enumerate(draft.forms) if _COMPARATIVE.fullmatch(form) and place]
     for place in comparatives:
         if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
             _recommend(draft, place)
-        elif draft.forms[place + 1] == "than":
-            _compare(draft, place)
+    for node in draft.nodes_of("have-degree-91"):
+        below = draft.below(node)
+        if draft.labels[below.get("ARG3", node)] in _CONSEQUENCES and "ARG4" in below and "ARG6" not in below:
+            draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))
+    if draft.tree is not None:
+        view = TreeView(draft, draft.tree)
+        for place in [place for place, form in enumerate(draft.forms) if form in ("than", "as")]:
+            if (words := _words_of(view, place)) is not None:
+                _compare(view, words)
     both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
     if len(both) == 2 and both[0] == 1:
         _correlate(draft, *both)
@@ -59,79 +72,104 @@ def _correlate(draft: Draft, *places: int) -> None:
         draft.top = node
 
 
-def _compare(draft: Draft, place: int) -> None:
-    """Complete the comparison of a word before *than*, or add one between its owner and what stands after *than*."""
-    beginnings = draft.words[place].lemma[:2], draft.forms[place][:2]
-    nodes = [node for node in draft.at(place) if draft.labels[node].startswith(beginnings)]
-    if len(nodes) != 1 or draft.labels[nodes[0]] in _DEGREES:
-        return
-    for edge in [edge for edge in draft.edges if edge.role == "ARG2"]:
-        if draft.labels[edge.source] == draft.labels[edge.target] == "have-degree-91":
-            _join(draft, edge)
-    degrees = [edge for edge in draft.edges if edge.target == nodes[0] and edge.role in ("ARG2", "ARG3")]
-    degrees = [edge for edge in degrees if draft.labels[edge.source] == "have-degree-91"]
-    for have_degree in draft.at(place + 1) if not degrees else ():
-        degrees += _with_quality(draft, have_degree, nodes[0])
-    if degrees:
-        _complete(draft, degrees[0], nodes[0])
+class _Words(NamedTuple):
+    """The words of a comparison."""
+
+    owner: int  # what has the quality: a noun, or a verb
+    quality: int
+    marker: int  # the comparative, or the first *as*
+    other: int  # the head of the second side, after *than* or *as*
+    is_amount: bool  # *more money*, *as many people*
+
+
+def _words_of(view: TreeView, place: int) -> _Words | None:
+    """Return the words of the comparison before *than* or a second *as*, None for none."""
+    forms, is_as = view.draft.forms, view.draft.forms[place] == "as"
+    markers = [one for one in range(place) if (forms[one] == "as" if is_as else _COMPARATIVE.fullmatch(forms[one]))]
+    if view.relations[place] not in ("case", "mark") or not markers:
+        return None
+    other, marker = view.heads[place], markers[-1]
+    head, above = view.heads[marker], view.heads[other]
+    is_beside = marker < head < place and (is_as or forms[marker] in _AMOUNTS)  # *more careful*, not *sleeps more*
+    quality = head if is_beside else marker
+    amount = quality if forms[quality] in _AMOUNTS else marker
+    is_amount = forms[amount] in _AMOUNTS and view.relations[amount] == "amod"
+    if is_amount:
+        owner, quality = view.heads[amount], amount
+    elif view.relations[quality] in ("advmod", "amod") and view.dependent(quality, "nsubj") < 0:
+        owner = view.heads[quality]
+    elif (owner := view.dependent(quality, "csubj")) >= 0:  # *it is cheaper to rent than to buy*
+        above = quality if above in view.subtree(owner) else above
     else:
-        _add(draft, nodes[0], place + 1)
+        owner = view.subject(quality)
+    if not view.nodes[other] and forms[other] in _AUXILIARIES:  # *than his wife does*
+        other = view.dependent(other, "nsubj")
+    is_joined = above in (marker, quality, *view.ancestors(quality)) and view.relations[marker] != "obj"
+    return _Words(owner, quality, marker, other, is_amount) if is_joined and min(owner, other) >= 0 else None
 
 
-def _with_quality(draft: Draft, have_degree: int, quality: int) -> list[Edge]:
-    """Return the edge from a comparison to its quality, in the place of a second node of what has the quality."""
-    below = draft.below(have_degree)
-    owner, other = below.get("ARG1", -1), below.get("ARG2", -1)
-    if min(owner, other) < 0 or draft.labels[owner] != draft.labels[other]:
-        return []
-    draft.replace_edge(Edge(have_degree, "ARG2", other))
-    draft.merge(other, owner)
-    draft.add_edge(have_degree, "ARG2", quality)
-    return draft.edges[-1:]
-
-
-def _join(draft: Draft, edge: Edge) -> None:
-    """Make one of a comparison and another one in the place of its quality."""
-    draft.replace_edge(edge)
-    draft.merge(edge.target, edge.source)
-    for role in ("ARG1", "ARG2", "ARG3", "ARG4"):
-        same = [one for one in draft.edges if one[:2] == (edge.source, role)]
-        for one in sorted(same, key=lambda one: draft.labels[one.target] in _DEGREES)[:-1]:
-            draft.replace_edge(one)
-
-
-def _complete(draft: Draft, edge: Edge, quality: int) -> None:
-    below = draft.below(edge.source)
-    if edge.role == "ARG3" and "ARG2" not in below:  # the quality stands in the place of the degree
-        draft.replace_edge(edge, edge._replace(role="ARG2"))
-        below = draft.below(edge.source)
-    first, than = below.get("ARG4", -1), draft.place(quality) + 1
-    if "ARG1" not in below and 0 <= draft.place(first) < than:  # the first side stands in the place of the second
-        later = [one for one in draft.edges if one.source == first and draft.place(one.target) > than]
-        is_one = not {"one", "ones"}.isdisjoint(draft.forms[than:])
-        if later and (is_one or len(later) == 1):
-            second = draft.new_node(draft.labels[first], False, first) if is_one else later[0].target
-            for one in later:
-                draft.replace_edge(one, *([one._replace(source=second)] if is_one else []))
-            draft.replace_edge(Edge(edge.source, "ARG4", first), Edge(edge.source, "ARG1", first))
-            draft.add_edge(edge.source, "ARG4", second)
-    if "ARG3" not in below:
-        draft.add_edge(edge.source, "ARG3", draft.new_node("more", False, quality))
-    elif draft.labels[below["ARG3"]] == "most":
-        draft.labels[below["ARG3"]] = "more"
-
-
-def _add(draft: Draft, quality: int, than: int) -> None:
-    """Add a comparison between what has a quality and what stands after *than*."""
-    owners = [edge for edge in draft.edges if quality in (edge.source, edge.target) and edge.role in _OF_QUALITIES]
-    owners.sort(key=lambda edge: edge.target != quality)
-    things = [edge for edge in draft.edges if draft.place(edge.source) < than < draft.place(edge.target)]
-    things = [edge for edge in things if edge.role in _OF_THINGS and edge.source != quality]
-    if not owners or len(things) != 1:
+def _compare(view: TreeView, words: _Words) -> None:
+    """Give a comparison its quality, its degree and its two sides, which have no other places in the clause."""
+    draft = view.draft
+    qualities = [i for i in view.nodes[words.quality] if draft.labels[i] not in (*_DEGREES, *_COMPARISONS)]
+    quality = qualities[0] if len(qualities) == 1 else view.node(words.quality) if qualities else -1
+    owner, other = (draft.frames.get(word, view.argument(word)) for word in (words.owner, words.other))
+    found = _found(view, words, {quality, other} - {-1})
+    if owner < 0 or (quality < 0 and not words.is_amount) or len({owner, quality, other, *found}) < 3 + len(found):
         return
-    owner, degree = owners[0].source + owners[0].target - quality, draft.new_node("have-degree-91", False, quality)
-    for edge in (owners[0], *things):
-        draft.replace_edge(edge)
-    for role, target in (("ARG1", owner), ("ARG2", quality), ("ARG4", things[0].target)):
-        draft.add_edge(degree, role, target)
-    draft.add_edge(degree, "ARG3", draft.new_node("more", False, quality))
+    node = found[0] if found else draft.new_node("", False, quality if quality >= 0 else owner)
+    draft.labels[node] = _COMPARISONS[words.is_amount]
+    for one in found[1:]:
+        draft.merge(one, node)
+    if other < 0:
+        other = draft.below(node).get("ARG4", owner)
+        other = _another(view, words.other, owner) if other == owner else other
+    degree = _degree(draft, node, words.marker, {owner, quality, other})
+    sides = {"ARG1": owner, "ARG2": quality, "ARG3": degree, "ARG4": other}
+    for role, side in sides.items():
+        if side >= 0 and Edge(node, role, side) not in draft.edges:
+            draft.add_edge(node, role, side)
+    is_predicate = view.dependent(words.quality, "nsubj", "csubj") >= 0
+    if is_predicate and draft.top in sides.values():
+        draft.top = node
+    inside = view.subtree(words.other) if draft.labels[other] not in SUBJECTS.values() else range(len(draft.words))
+    for edge in [*draft.edges]:
+        is_old = edge.source == node and edge.target != sides.get(edge.role, edge.target)
+        is_twice = edge.source == node and edge.role not in sides and edge.target in sides.values()
+        is_loose = {edge.source, edge.target} <= {*sides.values()} and edge.role[:3] != "ARG"
+        is_other = other in edge[::2] and node not in edge[::2]
+        if is_old and edge.target != owner and draft.labels[edge.target] == draft.labels[owner]:
+            draft.replace_edge(edge)
+            draft.merge(edge.target, owner)
+        elif is_old or is_twice or is_loose or (is_other and not view.is_in(edge.source + edge.target - other, inside)):
+            view.change((edge, None))
+        elif edge.target == quality and is_predicate and edge.source not in (node, owner):
+            view.change((edge, edge._replace(target=node)))
+
+
+def _found(view: TreeView, words: _Words, sides: Collection[int]) -> list[int]:
+    """Return the comparisons of the words, or beside their nodes."""
+    draft, places = view.draft, {words.marker, words.quality, *view.dependents[words.other]}
+    found = [i for i, label in enumerate(draft.labels) if label in _COMPARISONS and i not in draft.removed]
+    return [i for i in found if draft.place(i) in places or not draft.neighbors(i).isdisjoint(sides)]
+
+
+def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int:
+    """Return the degree of a comparison, a new one where it has none but one of its sides, and remove others."""
+    degrees = [edge.target for edge in draft.edges if edge[:2] == (node, "ARG3") and edge.target not in sides]
+    degrees += [one for one in draft.at(marker) if draft.labels[one] in _DEGREES and one not in degrees]
+    label = {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
+    degree, *others = degrees or [draft.new_node(label, False, draft.node_origins[node])]
+    if draft.labels[degree] in (*_DEGREES, "than"):
+        draft.labels[degree] = label
+    draft.removed.update(one for one in others if draft.neighbors(one) <= {node})
+    return degree
+
+
+def _another(view: TreeView, word: int, owner: int) -> int:
+    """Return a new node like the first side for *one* of the second side, which gets what belongs to it."""
+    draft = view.draft
+    node, inside = draft.new_node(draft.labels[owner], False, owner), view.subtree(word)
+    for edge in [edge for edge in draft.edges if edge.source == owner and view.word(edge.target) in inside]:
+        draft.replace_edge(edge, edge._replace(source=node))
+    return node

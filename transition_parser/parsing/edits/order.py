@@ -52,7 +52,7 @@ EDITS: Mapping[str, Edit] = {
     "lists": _each(gather_members),  # members share their arguments, such as pronouns
     "types of names": _each(type_names),  # last: members that were added have names, too
 }
-OF_TREES = ("attachment", "arguments")  # the edits that read the trees of a model for English
+OF_TREES = ("attachment", "arguments", "comparisons")  # the edits that read the trees of a model for English
 _OF_ANY_LANGUAGE = ("roles", "quantities")  # the edits without words of English
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _SHORTEST, _LONGEST = 10, 100  # words of sentences whose trees edits ask for: shorter ones have one clause
+_ASKING = ({"than"}, {"as"}, {"it", "to"})  # words of sentences whose trees edits always ask for
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
@@ -80,7 +81,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         built = [_Built(resources, *one) for one in found]
         chosen = edits_of(resources.language) if edits else {}
         if trees is not None and not chosen.keys().isdisjoint(OF_TREES):
-            _add_trees([one for one in built if one.has_clauses], trees)
+            _add_trees([one for one in built if one.needs_tree], trees)
         for edit in chosen.values():
             drafts = [one.draft() for one in built]
             edit(drafts)
@@ -221,10 +222,12 @@ class _Built:
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
 
     @property
-    def has_clauses(self) -> bool:
-        """True for a graph of several frames, whose edits ask for the tree of the sentence."""
+    def needs_tree(self) -> bool:
+        """True for a graph of several frames and for a comparison, whose edits ask for the tree of the sentence."""
         frames = sum(sort_of(label, constant=False) is Sort.FRAME for label in self.parse.graph.labels)
-        return frames > 2 and _SHORTEST <= len(self.words) <= _LONGEST
+        forms = {word.form.lower() for word in self.words}
+        has_clauses = frames > 2 and len(self.words) >= _SHORTEST
+        return len(self.words) <= _LONGEST and (has_clauses or any(one <= forms for one in _ASKING))
 
     def draft(self) -> Draft:
         """Return a draft of the graph."""
