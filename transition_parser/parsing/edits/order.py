@@ -11,12 +11,14 @@ from transition_parser.parsing.edits.clauses import mend_conditions, mend_questi
 from transition_parser.parsing.edits.commands import mark_commands
 from transition_parser.parsing.edits.comparison import mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
+from transition_parser.parsing.edits.copulas import mend_copulas
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.lists import gather_members
 from transition_parser.parsing.edits.names import add_names, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
+from transition_parser.parsing.edits.questions import mend_direct_questions
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.text.languages import language_of
 
@@ -38,9 +40,11 @@ EDITS: Mapping[str, Edit] = {
     "attachment": _each(attach),  # before roles: it labels the new edges
     "roles": label_roles,  # all others trust the roles
     "arguments": _each(add_arguments),  # after roles, which add pronouns
+    "copulas": _each(mend_copulas),  # after arguments, which add subjects
     "lost names": _each(add_names),  # before commands: a name replaces the subject of a false one
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
+    "direct questions": _each(mend_direct_questions),
     "conditions": _each(mend_conditions),
     "subjects": _each(mend_subjects),  # a verb that has its subject now is no command
     "commands": _each(mark_commands),
@@ -52,7 +56,7 @@ EDITS: Mapping[str, Edit] = {
     "lists": _each(gather_members),  # members share their arguments, such as pronouns
     "types of names": _each(type_names),  # last: members that were added have names, too
 }
-OF_TREES = ("attachment", "arguments", "comparisons")  # the edits that read the trees of a model for English
+OF_TREES = ("attachment", "arguments", "copulas", "comparisons")  # the edits that read the trees of a model for English
 _OF_ANY_LANGUAGE = ("roles", "quantities")  # the edits without words of English
 
 

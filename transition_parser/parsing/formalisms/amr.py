@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 
 _SHORTEST, _LONGEST = 10, 100  # words of sentences whose trees edits ask for: shorter ones have one clause
-_ASKING = ({"than"}, {"as"}, {"it", "to"})  # words of sentences whose trees edits always ask for
+# words of sentences whose trees edits always ask for
+_ASKING = ({"than"}, {"as"}, {"it", "to"}, {"mine"}, {"yours"}, {"hers"}, {"ours"}, {"theirs"})
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
