@@ -9,6 +9,18 @@ COMPARISONS = (  # words, tree, graph, graph after the edit
     ('it is wider than the canal', '3:nsubj 3:cop 0:root 6:case 6:det 3:obl',
      '(h / have-degree-91~2 :ARG2 (w / wide-02~2) :ARG1 (i / it~0) :ARG4 (c / canal~5))',
      '(h / have-degree-91 :ARG2 (w / wide-02) :ARG1 (i / it) :ARG4 (c / canal) :ARG3 (m / more))'),
+    ('the red hat is nicer than the green one', '3:det 3:amod 5:nsubj 5:cop 0:root 9:case 9:det 9:amod 5:obl',
+     '(n / nice-01~4 :ARG1 (h / hat~2 :ARG1-of (r / red-02~1) :ARG1-of (g / green-02~7)))',
+     '(h2 / have-degree-91 :ARG1 (h / hat :ARG1-of (r / red-02)) :ARG2 (n / nice-01 :ARG1 h) :ARG3 (m / more) '
+     ':ARG4 (h3 / hat :ARG1-of (g / green-02)))'),
+    ('cats sleep more than dogs', '2:nsubj 0:root 2:advmod 5:case 3:obl',
+     '(s / sleep-01~1 :ARG0 (c / cat~0) :ARG1 (m / more-than~2,3) :ARG2 (d / dog~4))',
+     '(s / sleep-01 :ARG0 (c / cat) :ARG1-of (h / have-quant-91 :ARG3 (m / more) :ARG4 (d / dog)))'),
+    ('sales are lower than ten years ago', '3:nsubj 3:cop 0:root 6:case 6:nummod 7:obl:unmarked 3:advmod',
+     '(l / low-04~2 :ARG1 (s / sale-01~0) :time (b / before~6 :quant (t / temporal-quantity~5 :quant 10~4 '
+     ':unit (y / year~5)) :op1 (n / now~6)))',
+     '(h / have-degree-91 :ARG1 (s / sale-01) :ARG2 (l / low-04 :ARG1 s) :ARG3 (m / more) :ARG4 (b / before '
+     ':quant (t / temporal-quantity :quant 10 :unit (y / year)) :op1 (n / now)))'),
     ('new phones are bigger than old ones', '2:amod 4:nsubj 4:cop 0:root 7:case 7:amod 4:obl',
      '(h / have-degree-91~3 :ARG2 (b / big~3) :ARG3 (m / more~3) :ARG4 (p / phone~1 :mod (n / new~0) :mod (o / '
      'old~5)))',

@@ -12,7 +12,7 @@ from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
 
 _COMPARATIVE = re.compile(r"(?!(other|rather|never)$)[a-z]{2,}er|more|less|worse")
-_DEGREES = ("more", "less", "most", "least", "equal")
+_DEGREES = ("more", "less", "most", "least", "equal", "more-than", "less-than", "than")
 _COMPARISONS = ("have-degree-91", "have-quant-91")
 _AMOUNTS = ("more", "less", "fewer", "many", "much", "few", "little")
 _AUXILIARIES = ("am", "are", "did", "do", "does", "is", "was", "were")
@@ -79,7 +79,7 @@ class _Words(NamedTuple):
     quality: int
     marker: int  # the comparative, or the first *as*
     other: int  # the head of the second side, after *than* or *as*
-    is_amount: bool  # *more money*, *as many people*
+    is_amount: bool  # *more money*, *as many people*, *sleeps more*
 
 
 def _words_of(view: TreeView, place: int) -> _Words | None:
@@ -96,6 +96,8 @@ def _words_of(view: TreeView, place: int) -> _Words | None:
     is_amount = forms[amount] in _AMOUNTS and view.relations[amount] == "amod"
     if is_amount:
         owner, quality = view.heads[amount], amount
+    elif forms[quality] in _AMOUNTS and view.relations[quality] in ("advmod", "obj", "xcomp"):
+        owner, is_amount = view.heads[quality], True
     elif view.relations[quality] in ("advmod", "amod") and view.dependent(quality, "nsubj") < 0:
         owner = view.heads[quality]
     elif (owner := view.dependent(quality, "csubj")) >= 0:  # *it is cheaper to rent than to buy*
@@ -104,7 +106,9 @@ def _words_of(view: TreeView, place: int) -> _Words | None:
         owner = view.subject(quality)
     if not view.nodes[other] and forms[other] in _AUXILIARIES:  # *than his wife does*
         other = view.dependent(other, "nsubj")
-    is_joined = above in (marker, quality, *view.ancestors(quality)) and view.relations[marker] != "obj"
+    if view.relations[above] == "advmod" and forms[above] == "ago":
+        other, above = above, view.heads[above]
+    is_joined = above in (marker, quality, *view.ancestors(quality))
     return _Words(owner, quality, marker, other, is_amount) if is_joined and min(owner, other) >= 0 else None
 
 
@@ -136,7 +140,8 @@ def _compare(view: TreeView, words: _Words) -> None:
     for edge in [*draft.edges]:
         is_old = edge.source == node and edge.target != sides.get(edge.role, edge.target)
         is_twice = edge.source == node and edge.role not in sides and edge.target in sides.values()
-        is_loose = {edge.source, edge.target} <= {*sides.values()} and edge.role[:3] != "ARG"
+        is_between = {edge.source, edge.target} <= {*sides.values()} and edge.role[:3] != "ARG"
+        is_loose = is_between or (edge.target == degree and edge.source != node)
         is_other = other in edge[::2] and node not in edge[::2]
         if is_old and edge.target != owner and draft.labels[edge.target] == draft.labels[owner]:
             draft.replace_edge(edge)
@@ -157,10 +162,11 @@ def _found(view: TreeView, words: _Words, sides: Collection[int]) -> list[int]:
 def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int:
     """Return the degree of a comparison, a new one where it has none but one of its sides, and remove others."""
     degrees = [edge.target for edge in draft.edges if edge[:2] == (node, "ARG3") and edge.target not in sides]
-    degrees += [one for one in draft.at(marker) if draft.labels[one] in _DEGREES and one not in degrees]
+    at_word = [node for node, places in enumerate(draft.alignments) if places[:1] == (marker,)]
+    degrees += [one for one in at_word if draft.labels[one] in _DEGREES and one not in (*degrees, *draft.removed)]
     label = {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
     degree, *others = degrees or [draft.new_node(label, False, draft.node_origins[node])]
-    if draft.labels[degree] in (*_DEGREES, "than"):
+    if draft.labels[degree] in _DEGREES:
         draft.labels[degree] = label
     draft.removed.update(one for one in others if draft.neighbors(one) <= {node})
     return degree
@@ -170,6 +176,8 @@ def _another(view: TreeView, word: int, owner: int) -> int:
     """Return a new node like the first side for *one* of the second side, which gets what belongs to it."""
     draft = view.draft
     node, inside = draft.new_node(draft.labels[owner], False, owner), view.subtree(word)
-    for edge in [edge for edge in draft.edges if edge.source == owner and view.word(edge.target) in inside]:
-        draft.replace_edge(edge, edge._replace(source=node))
+    for source, role, target in [edge for edge in draft.edges if owner in edge[::2]]:
+        if view.word(source + target - owner) in inside:
+            moved = Edge(node, role, target) if source == owner else Edge(source, role, node)
+            draft.replace_edge(Edge(source, role, target), moved)
     return node
