@@ -123,6 +123,12 @@ def test_rules_that_replace_most_of_a_form_are_for_forms_of_training():
     assert columns.lemma("hens", "X", "l0+|1+") == "hen" and columns.lemma("hent", "X", "l0+|1+") == "hent"
 
 
+def test_endings_that_rules_set_apart_fit_new_forms():
+    columns = lemmas_of(가고="가+고", 먹고="먹+고", 했다="하+았+다", 확인했다="확인+하+았+다", 점검했다="점검+하+았+다")
+    assert columns.lemma("들고", "X", "l0+|1++고") == "들+고"
+    assert columns.lemma("결정했다", "X", "l0+|2++하+았+다") == "결정+하+았+다"
+
+
 def test_rules_fit_new_forms_if_two_forms_and_not_too_few_of_their_ending_have_them():
     columns = lemmas_of(recieved="receive", bring="bre", fling="fle", zig="zig zag")
     assert columns.lemma("deceived", "X", rule_of("recieved", "receive")) == "deceived"

@@ -14,6 +14,7 @@ from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import takewhile
 from typing import Any
 
 from transition_parser.text.characters import without_hidden
@@ -156,21 +157,30 @@ def replaced(form: str, rule: str) -> tuple[str, str]:
     """Return the letters at the beginning and at the end of a form that a rule replaces, in lower case.
 
     They are the whole form if the rule keeps fewer letters than it adds, or adds some and keeps less than half as many
-    as it takes away. Where it adds letters but takes none away,
-    they are the two letters beside the new ones.
+    as it takes away. Letters that it takes away and adds again are kept, and signs do not count, as in Korean lemmas
+    of several morphemes. Where it adds letters but takes none away, they are the two letters beside the new ones.
 
     >>> replaced("Carried", "l0+|3+y"), replaced("was", "=be"), replaced("wan", "l0+|0+t"), replaced("Oslo", "k0+|3+m")
     (('', 'ied'), ('was', ''), ('', 'an'), ('oslo', ''))
+    >>> replaced("들고", "l0+|1++고"), replaced("결정했다", "l0+|2++하+았+다")
+    (('', '고'), ('', '했다'))
     """
     form, parsed = without_hidden(form).lower(), _parsed(rule)
     if parsed is None:
         return form, ""
     _, before, prefix, after, suffix = parsed
-    kept, added, taken = len(form) - before - after, len(prefix) + len(suffix), before + after
+    same = _shared(form[:before], prefix) + _shared(form[: -after - 1 : -1], suffix[::-1])
+    letters = sum(map(str.isalnum, prefix + suffix))
+    kept, added, taken = len(form) - before - after + same, letters - same, before + after - same
     if kept < added or (added and 2 * kept < taken):
         return form, ""
     before, after = before or 2 * bool(prefix), after or 2 * bool(suffix)
     return form[:before], form[len(form) - after :]
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many letters two strings share at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 @lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and one of them is applied to each word
