@@ -46,7 +46,8 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
     words = [normalise(word) for word in sentence.split()]
     lexicon = SimpleNamespace(wiki=wiki) if wiki else None
-    resources = cast(Resources, SimpleNamespace(table=table, parser=SimpleNamespace(lexicon=lexicon), model="a 1"))
+    parser = SimpleNamespace(lexicon=lexicon)
+    resources = cast(Resources, SimpleNamespace(table=table, parser=parser, model="a 1", language="en"))
     prepared = ToParse(AmrEntry.from_words(sentence.split(), metadata), words)
     return AMR.replay(resources, [(prepared, hypothesis, {})])[0]
 
