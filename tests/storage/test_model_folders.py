@@ -3,7 +3,9 @@
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -119,7 +121,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("odd", mostly_slow(ODD, "less one"))
+@pytest.mark.parametrize("odd", mostly_slow(ODD, "less one", "too large"))
 @pytest.mark.parametrize("file", [TABLE, LABELLER])
 def test_odd_tensors_with_right_checksums(labelled, file, odd, tmp_path):
     """The folder or its parses are refused, or the model parses, whichever tensor it is."""
@@ -137,6 +139,60 @@ def test_odd_tensors_with_right_checksums(labelled, file, odd, tmp_path):
     save_file(values, folder / file, {"frames": "[1]"})  # the table of another version is made anew
     sign(folder)
     assert refused(folder) == (file == LABELLER)
+
+
+VALUES = [
+    None,
+    True,
+    0,
+    -1,
+    64,
+    10**7,
+    10**30,
+    0.5,
+    float("nan"),
+    "",
+    "x",
+    "arc-eager",
+    "../x",
+    "\0",
+    [],
+    {},
+    [[]],
+    ["x"],
+]
+
+
+def damage(values: dict | list, random: Random) -> None:
+    """Change one thing somewhere inside the values of a JSON file."""
+    key = random.choice(sorted(values) if isinstance(values, dict) else range(len(values)))
+    if isinstance(values[key], dict | list) and values[key] and random.random() < 0.8:
+        return damage(values[key], random)
+    value = values.pop(key)
+    change = random.randrange(4)
+    if isinstance(values, list):
+        values[key:key] = [[], [value, value], *[[random.choice(VALUES)]] * 2][change]
+    elif change:
+        values[f"{key}x" if change == 1 else key] = value if change == 1 else random.choice(VALUES)
+
+
+@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(1000, 1400), marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_odd_values_with_right_checksums(exported, name, seeds, tmp_path):
+    """The folder or its parses are refused, or the model parses; each seed changes a value of a file of JSON."""
+    for seed in seeds:
+        random, folder = Random(seed), shutil.copytree(exported[name], tmp_path / str(seed))
+        file = random.choice(sorted(folder.glob("*.json")))
+        values = json.loads(file.read_text(encoding="utf-8"))
+        damage(values, random)
+        file.write_text(json.dumps(values), encoding="utf-8")
+        with suppress(KeyError, TypeError):  # config.json itself has no checksums any more
+            sign(folder)
+        try:
+            _ = refused(folder) or refused(folder, parses)
+        except Exception as error:
+            raise AssertionError((seed, file.name)) from error
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ class _Search:
         self.state.greedy = beam == 1
         sentences, device = len(encoder_out.lengths), encoder_out.words.device
         self.count = sentences
+        # in a model whose tables are wrong a state may have no legal action, and its sentence no end
+        self.most = self.decoder.table.system.max_actions(encoder_out.words.size(1)) + 1
         self.width = 1
         self.tokens = torch.full((sentences,), self.decoder.table.end, device=device)
         self.totals = torch.zeros(sentences, 1, device=device)
@@ -163,7 +165,7 @@ class _Search:
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
     def run(self) -> list[list[Hypothesis]]:
-        while len(self.sentence):
+        while len(self.sentence) and len(self.steps) < self.most:
             for _ in range(1 if self.on_host else _STEPS_BETWEEN_CHECKS):
                 self._step()
             if self.some_finished:
