@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -27,9 +28,12 @@ from types import ModuleType
 
 import pytest
 
-from tests.conftest import ENVIRONMENT, ROOT, run_here
+import transition_parser
+from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
 from tests.helpers.crosses import mostly_slow
 from tests.integrations.pages import serving
+from transition_parser import Parser
+from transition_parser.cli import train
 from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
 
 DOCS = ROOT / "docs"
@@ -223,24 +227,54 @@ def test_references_hold_every_command_and_the_public_api(site):
         assert f'id="{name}"' in api
 
 
+SMALL = (
+    *("--max-epoch", "2", "--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32"),
+    *("--max-tokens", "300", "--warmup-epochs", "0.5", "--log-interval", "1"),
+)
+
+
+def not_run(name: str, kind: str) -> re.Match:
+    """The only block of a page that is not run."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    (block,) = (block for block in _SNIPPET.finditer(text) if block["skipped"] and block["kind"] == kind)
+    return block
+
+
+def test_trainings_of_the_pages(tmp_path, monkeypatch):
+    """Of a small network, for two epochs, on a few sentences: the same lines, with other numbers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(train, "find_spec", lambda _name: None)  # nothing is pretrained
+    ((command, shown),) = commands(not_run("commands", "console")["code"])
+    treebank = Path(shlex.split(command)[2])
+    treebank.mkdir()
+    for split in ("train", "dev", "test"):
+        shutil.copy(SAMPLE, treebank / f"fr_sequoia-ud-{split}.conllu")
+    options = ("--pieces", "400", "--segmenter-epochs", "1")
+    done = run_here(*shlex.split(command)[1:], *options, "--", *SMALL)
+    assert shows(*(re.sub(r"\d+([.:]\d+)*", "0", text) for text in (shown, done.stderr))), done.stderr
+    Path("sequoia").rename("fr-sequoia")
+    python = not_run("python", "python")["code"]
+    small = partial(train.train, options=options)
+    monkeypatch.setattr(transition_parser, "train", lambda *folders, flags: small(*folders, flags=[*flags, *SMALL]))
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(python, "python.md", "exec"), {})
+    assert Parser.load(printed.getvalue().strip()).parse("Elle dort.")
+
+
 TEXTS = ["She didn't go. Why?", None, " ", "Nobody knows."]
 
 
-def recipe(heading: str) -> str:
-    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    return re.search(rf"## {heading}\n.*?```python\n(.*?)```", text, re.DOTALL)[1]
-
-
 def test_the_function_of_spark(monkeypatch):
-    """Without Spark, which only calls it with the texts of a batch."""
+    """Without Spark, which only calls it with the batches of texts of a partition."""
     pandas = pytest.importorskip("pandas")
     spark, functions = ModuleType("pyspark"), ModuleType("pyspark.sql.functions")
     functions.pandas_udf = lambda kind: lambda function: function
     for name, module in (("pyspark", spark), ("pyspark.sql", spark), ("pyspark.sql.functions", functions)):
         monkeypatch.setitem(sys.modules, name, module)
-    code = recipe("Spark").replace('"en"', '"en-ewt"').rpartition("table.")[0]
+    code = not_run("scale", "python")["code"].replace('"en"', '"en-ewt"').rpartition("table.")[0]
     names: dict = {}
     exec(code, names)
-    found = names["conllu"](pandas.Series(TEXTS)).tolist()
+    batches = iter([pandas.Series(TEXTS[:2]), pandas.Series(TEXTS[2:])])
+    found = [text for texts in names["conllu"](batches) for text in texts]
     expected = [text and run_here("parse", "en-ewt", "-", "--raw", stdin=text).stdout for text in (TEXTS[0], TEXTS[3])]
     assert found == [expected[0], "", "", expected[1]]
