@@ -49,6 +49,19 @@ VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
 SAME = frozenset({"paper", "table", "row", "seed", "data"})  # a run replaces an earlier run with the same values
 
 
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """Return the runs of a file of results. Raises `InputError` for another file, and `OSError` for one not there."""
+    try:
+        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        for run in runs:
+            settings, _ = run["settings"], run[COUNTED]
+            if not (SAME | {"system"} <= settings.keys() and {"name", "test"} <= settings["data"].keys()):
+                raise KeyError
+        return runs
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise input_error("is not a file of results of run/paper.py", path) from None
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of a paper, for one kind of graphs, with the keys that configs/papers/README.md explains."""
@@ -62,9 +75,6 @@ class Table:
     rows: tuple[dict[str, Any], ...]
     options: str = ""
     flags: str = ""
-
-    def row(self, name: str) -> dict[str, Any]:
-        return next(row for row in self.rows if row["name"] == name)
 
 
 def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
@@ -191,13 +201,7 @@ class Results:
         self.runs = self._read()
 
     def _read(self) -> list[dict[str, Any]]:
-        try:
-            runs = json.loads(self.path.read_text(encoding="utf-8"))["runs"] if self.path.exists() else []
-            if any(not one["settings"].keys() >= SAME for one in runs):
-                raise KeyError
-            return runs
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise input_error("is not a file of results: give another folder OUT", self.path) from None
+        return read_results(self.path) if self.path.exists() else []
 
     def has(self, run: Run) -> bool:
         return any(one["settings"] == run.settings for one in self.runs)
@@ -240,8 +244,10 @@ def joined(name: str) -> str:
 
 def run_all(arguments: argparse.Namespace) -> int:
     """Run the rows that the results lack, and return how many runs failed. Each failure prints one line."""
-    path = arguments.out / f"{arguments.paper}.json"
-    results = Results(path)
+    from transition_parser.base.machine import machine  # imported late, because torch takes seconds
+
+    results = Results(arguments.out / f"{arguments.paper}.json")
+    versions = {name: metadata.version(name) for name in VERSIONS}
 
     def one(run: Run) -> bool:
         if results.has(run):
@@ -254,18 +260,12 @@ def run_all(arguments: argparse.Namespace) -> int:
             sys.stderr.write(f"paper.py: error: {named}\n")
             return False
         hours = (time.monotonic() - start) / 3600
-        results.add(run, {**circumstances(), "hours": round(hours, 3), **found})
+        about = {"date": datetime.date.today().isoformat(), "machine": machine(), "versions": versions}
+        results.add(run, {**about, "hours": round(hours, 3), **found})
         sys.stderr.write(f"{run.name}: {hours * 60:.1f} minutes\n")
         return True
 
     return [one(run) for run in [*runs_of(arguments)]].count(False)
-
-
-def circumstances() -> dict[str, Any]:
-    from transition_parser.base.machine import machine  # imported late, because torch takes seconds
-
-    versions = {name: metadata.version(name) for name in VERSIONS}
-    return {"date": datetime.date.today().isoformat(), "machine": machine(), "versions": versions}
 
 
 def options() -> argparse.ArgumentParser:

@@ -31,9 +31,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from paper import COUNTED, PAPERS, SAME, SKIPPED, SPLITS, Table, read_table
+from paper import COUNTED, PAPERS, SKIPPED, SPLITS, read_results, read_table
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import formalism_of
 
 Run = dict[str, Any]
@@ -50,18 +50,8 @@ def read(paths: Iterable[Path]) -> list[Run]:
 
     Raises `InputError` for another file, and `OSError` for one that can't be read.
     """
-    found: dict[str, Run] = {}
-    for path in paths:
-        try:
-            for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
-                settings = run["settings"]
-                if not (SAME | {"system"} <= settings.keys() and {"name", "test"} <= settings["data"].keys()):
-                    raise KeyError
-                _ = run[COUNTED]
-                found[json.dumps(settings, sort_keys=True)] = run
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise input_error("is not a file of results of run/paper.py", path) from None
-    return [*found.values()]
+    runs = (run for path in paths for run in read_results(path))
+    return [*{json.dumps(run["settings"], sort_keys=True): run for run in runs}.values()]
 
 
 def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
@@ -107,18 +97,14 @@ def _mean(values: Sequence[float], decimals: int) -> str:
     return f"{statistics.mean(values):.{decimals}f}{spread}"
 
 
-def _table_of(runs: Sequence[Run]) -> Table:
-    first = runs[0]["settings"]
-    return read_table(first["paper"], first["table"], formalism_of(first["system"]))
-
-
 def of_row(runs: Iterable[Run], name: str) -> list[Run]:
     return [run for run in runs if run["settings"]["row"] == name]
 
 
 def rows(runs: Sequence[Run], splits: Sequence[str] = SPLITS) -> Rows:
     """Return the header and the rows of one table and corpus, all rows of the table in its order."""
-    table = _table_of(runs)
+    first = runs[0]["settings"]
+    table = read_table(first["paper"], first["table"], formalism_of(first["system"]))
     scored = ((split, beam) for run in runs for split, of in run[COUNTED].items() for beam in of)
     columns = list(dict.fromkeys(column for column in scored if column[0] in splits))
     columns.sort(key=lambda column: (SPLITS.index(column[0]), size_of(column[1])))
