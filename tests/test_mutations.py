@@ -18,9 +18,10 @@ import pytest
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.mutations import mutated_bytes
 from transition_parser.base.errors import InputError
+from transition_parser.cli.main import main
 from transition_parser.graphs.amr_score import count_entries
-from transition_parser.graphs.bank import AmrEntry, parse_bank
-from transition_parser.graphs.conllu import Sentence, parse_conllu
+from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
+from transition_parser.graphs.conllu import Sentence, parse_conllu, read_conllu
 from transition_parser.oracles.amr_check import check_entry
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.aligner.aligner import aligned, with_sentences
@@ -132,3 +133,69 @@ def check_derivation(entry: AmrEntry) -> None:
         assert str(done.derived.error).startswith("file:")
     else:
         assert done.exact and done.smatch.exact
+
+
+RUNS = [pytest.param(12, id="few"), pytest.param(250, id="many", marks=pytest.mark.slow)]  # of commands, which write
+
+
+@pytest.mark.slow
+def test_banks_of_corpora(corpora):
+    for path in sorted((corpora / "amr").rglob("*.amr")):
+        check_banks(path, 300)
+
+
+def status(*command) -> int:
+    """The exit status of a command, which must be 0, or 2 with one message."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(part) for part in command])
+    assert code in (0, 2) and "Traceback" not in err.getvalue(), err.getvalue()
+    assert code == 0 or err.getvalue().startswith("transition-parser: error: "), err.getvalue()
+    return code
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_commands_on_trees(tmp_path, runs):
+    path, dest = tmp_path / "a.conllu", tmp_path / "data"
+    good = 0
+    for data in mutations(SAMPLE, 3, runs):
+        path.write_bytes(data)
+        status("oracle", path, "--system", "arc-eager", "--check")
+        good += status("oracle", path, "--system", "arc-hybrid-swap", "--check") == 0
+        status("score", path, path)
+        status("score", path, SAMPLE)
+        options = ("--system", "arc-hybrid-swap", "--pieces", "400", "--dest", dest, "--upos")
+        if status("preprocess", "dependency", "--train", SAMPLE, "--valid", path, *options) == 0:
+            sentences = list(read_conllu(path))
+            for name in ("valid.src", "valid.act", "valid.upos"):
+                assert len((dest / name).read_text(encoding="utf-8").split("\n")) == len(sentences) + 1
+            tags = [line.split() for line in (dest / "valid.upos").read_text(encoding="utf-8").split("\n")]
+            assert [len(line) for line in tags[:-1]] == [len(sentence.words) for sentence in sentences]
+    assert 0 < good < runs
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_commands_on_banks(tmp_path, runs):
+    path, dest, out = tmp_path / "a.amr", tmp_path / "data", tmp_path / "b.amr"
+    good = 0
+    for data in mutations(SAMPLE_AMR, 4, runs):
+        path.write_bytes(data)
+        status("score", path, path)
+        code = status("oracle", path, "--system", "amr", "--check")
+        skipping = status("oracle", path, "--system", "amr", "--check", "--skip-bad")
+        good += code == 0
+        assert code == 2 or skipping == 0
+        assert status("align", path, out) == code == status("oracle", path, "--system", "amr")
+        assert status("align", path, out, "--skip-bad") == skipping
+        if skipping == 0:
+            kept = {entry.line: entry for entry in read_bank(path, [])}
+            again = [entry for entry in read_bank(out)]
+            assert [meaning(entry, False) for entry in again] == [
+                meaning(entry, False) for entry in kept.values() if entry.id in {e.id for e in again}
+            ]
+        command = ("preprocess", "amr", "--pieces", "400", "--dest", dest, "--train", SAMPLE_AMR, "--valid", path)
+        assert status(*command) == code
+        if code == 0:
+            written = list(read_bank(dest / "valid.amr"))
+            assert [meaning(e, False) for e in written] == [meaning(e, False) for e in read_bank(out)]
+    assert 0 < good < runs

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 
 GOOD = "# ::id a\n# ::tok The cat sleeps\n(s / sleep-01~2\n      :ARG0 (c / cat~1))\n\n"
@@ -194,3 +195,14 @@ def test_options_that_only_one_kind_has(checkpoint, tmp_path):
     for option in (("--system", "amr"), ("--system", "arc-eager", "--skip-bad")):
         assert "usage: " in run_here(*trees, *option, status=2).stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("beam", mostly_slow(["1", "3"], "1"))
+def test_a_sentence_of_300_tokens(amr_checkpoint, tmp_path, beam):
+    words = "the dog wants New York and".split() * 50
+    out = tmp_path / "out.amr"
+    run_here("parse", amr_checkpoint, "-", "-o", out, "--beam", beam, "--tokens", stdin=" ".join(words) + "\nHi .\n")
+    long, short = read_bank(out)
+    assert long.forms == words and short.forms == ["Hi", "."]
+    assert long.graph.is_connected() and all(0 <= token < 300 for node in long.alignments for token in node)
+    run_here("oracle", out, "--system", "amr", "--check")

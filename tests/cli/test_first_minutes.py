@@ -87,3 +87,14 @@ def test_one_line_says_that_minilm_is_missing(monkeypatch, name, plain):
         Parser.load(name)
     with warnings.catch_warnings(action="error"):
         Parser.load(plain)
+
+
+@pytest.mark.parametrize("bad", [None, "Go\0", "\udc80 on"])
+def test_a_bad_text_does_not_stop_the_texts_around_it(parser, bad):
+    texts = ["Go.", bad, "Stop."]
+    with warnings.catch_warnings(action="ignore"):
+        found = [*parser.stream(texts)]
+        assert len(parser.parse(texts)) == len(parser.parse_sents(texts)) - (bad is None)
+    assert [len(parses) for parses in found] == [1, int(bad is not None), 1]
+    written = "".join(str(parse.annotated()) for parses in found for parse in parses)
+    assert ("\ufffd" in written) == (bad is not None)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import run_here
 from transition_parser.graphs.bank import read_bank
+from transition_parser.preprocess.banks import bank_files
 
 HEADER = "# AMR release; corpus: {}; section: training; number of AMRs: 1 (generated on Fri Jan 10, 2020)\n\n"
 DOG = '# ::id dog ::date 2012\n# ::snt A dog barks "::".\n# ::save-date Tue\n(b / bark-01\n      :ARG0 (d / dog))\n'
@@ -71,3 +72,13 @@ def test_output_is_no_input(folder):
     assert "one of the files to merge" in fails(folder, "-o", folder / "amr-release-training-bolt.txt")
     assert "give a file for --output" in fails(folder, "-o", "-")
     assert (folder / "amr-release-training-bolt.txt").read_text() == HEADER.format("bolt") + DOG
+
+
+@pytest.mark.slow
+def test_whole_corpora(corpora, tmp_path):
+    for folder in sorted((corpora / "amr").iterdir()):
+        out, _err = run(folder, "-o", tmp_path / "all.amr", "--skip-bad", "--json")
+        figures = json.loads(out)
+        given = sum(path.read_text(encoding="utf-8").count("# ::snt ") for path in bank_files(folder))
+        assert figures["entries"] + figures["left_out"] == given
+        assert sum(1 for _ in read_bank(tmp_path / "all.amr")) == figures["entries"]

@@ -9,7 +9,8 @@ it needs a value, or a size that depends on values. `waits` counts these.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, partial
 from typing import Any, NamedTuple
 from unittest import mock
@@ -31,7 +32,7 @@ _TAKE_NUMBERS = (aten.masked_fill, aten.masked_fill_, aten.fill, aten.fill_, *_I
 _PARTS = torch._C.DispatchKey.CompositeImplicitAutograd
 _MAKE_FROM_PYTHON = (torch.tensor, torch.as_tensor, torch.scalar_tensor)
 _INDEXING = (Tensor.__getitem__, Tensor.__setitem__)
-_SPECIAL = frozenset((Tensor.new_tensor, Tensor.tolist, *_MAKE_FROM_PYTHON, *_INDEXING))
+_SPECIAL = frozenset((Tensor.backward, Tensor.new_tensor, Tensor.tolist, *_MAKE_FROM_PYTHON, *_INDEXING))
 
 
 class OnDevice(Tensor):
@@ -95,23 +96,24 @@ class SimulatedDevice:
 
     def __enter__(self) -> SimulatedDevice:
         with ExitStack() as stack:
-            stack.enter_context(mock.patch.object(torch, "autocast", partial(_autocast, torch.autocast)))
+            stack.enter_context(mock.patch.object(torch, "autocast", partial(self._autocast, torch.autocast)))
             # parameters that two modules share stay shared when modules are moved, as on real devices
             stack.callback(_swap_parameters, torch.__future__.get_swap_module_params_on_conversion())
             _swap_parameters(True)
             stack.enter_context(mock.patch.object(torch.nn.Module, "load_state_dict", _load_into_parameters))
             stack.enter_context(self._operators)
-            stack.enter_context(_Functions(self.waits))
+            stack.enter_context(_Functions(self.waits, self._operators))
             self._entered = stack.pop_all()
         return self
 
     def __exit__(self, *_) -> None:
         self._entered.close()
 
-
-def _autocast(original: type, device_type: str, *arguments: Any, **options: Any) -> AbstractContextManager:
-    """`torch.autocast`, which does nothing on the device."""
-    return nullcontext() if device_type == DEVICE.type else original(device_type, *arguments, **options)
+    def _autocast(self, original: type, device_type: str, dtype: torch.dtype = torch.bfloat16, enabled: bool = True):
+        """`torch.autocast`, on the device too."""
+        if device_type != DEVICE.type:
+            return original(device_type, dtype, enabled)
+        return mock.patch.object(self._operators, "autocast", dtype if enabled else None)
 
 
 _swap_parameters = torch.__future__.set_swap_module_params_on_conversion
@@ -131,13 +133,19 @@ def _load_into_parameters(module: torch.nn.Module, *arguments: Any, **options: A
 class _Functions(TorchFunctionMode):
     """What torch does with tensors and Python's own objects before any operator is dispatched."""
 
-    def __init__(self, waits: Counter[str]) -> None:
-        self.waits = waits
+    def __init__(self, waits: Counter[str], operators: _Operators) -> None:
+        self.waits, self.operators = waits, operators
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func not in _SPECIAL:
             return func(*args, **kwargs)
+        if func is Tensor.backward:
+            # Casts happen below autograd here, which on real devices records them: going back needs them too, also
+            # where it begins after the block that autocasts.
+            casts, self.operators.cast = self.operators.cast, None
+            with mock.patch.object(self.operators, "autocast", casts):
+                return func(*args, **kwargs)
         if func in _MAKE_FROM_PYTHON and _on_device(kwargs.get("device")):
             made = func(*args, **{**kwargs, "device": None})
             return made if isinstance(made, OnDevice) else made.to(DEVICE)
@@ -171,6 +179,8 @@ class _Operators(TorchDispatchMode):
     def __init__(self, waits: Counter[str]) -> None:
         super().__init__()
         self.waits = waits
+        self.autocast: torch.dtype | None = None
+        self.cast: torch.dtype | None = None  # to what operators have been cast since gradients were last computed
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -197,7 +207,8 @@ class _Operators(TorchDispatchMode):
         if inside:
             args_inside = tuple([_inner(x) for x in args])
             kwargs_inside = {name: _inner(value) for name, value in kwargs.items()}
-        found = func(*args_inside, **kwargs_inside)
+        with self._autocasting() if stays and self.autocast else nullcontext():
+            found = func(*args_inside, **kwargs_inside)
         if operator.reshapes:
             with no_dispatch():  # of the wrapper, too
                 func(*args, **kwargs)
@@ -206,6 +217,16 @@ class _Operators(TorchDispatchMode):
         if operator.kind is aten.copy_:
             return args[0]
         return _wrapped(found, inside) if stays else found
+
+    @contextmanager
+    def _autocasting(self) -> Iterator[None]:
+        """Autocasts what the CPU computes: within a mode torch does not."""
+        before = torch.get_autocast_dtype("cpu")
+        self.cast = self.autocast
+        torch.set_autocast_dtype("cpu", self.autocast)
+        with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutocastCPU, False):
+            yield
+        torch.set_autocast_dtype("cpu", before)
 
     def _count(self, operator: _Operator, args: tuple, kwargs: dict, stays: bool) -> None:
         """What the operator, which takes or makes tensors on the device, makes the host wait for."""

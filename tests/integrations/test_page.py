@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.conftest import run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, serving, texts
 from transition_parser.analysis.traces import trace
 
@@ -379,3 +379,61 @@ def test_an_error_report_fits_a_phone(browser, tmp_path):
     tab.goto(report.as_uri())
     assert tab.evaluate("() => document.documentElement.scrollWidth") == 390
     tab.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [SAMPLE, SAMPLE_AMR])
+def test_gold_derivations_in_a_file(tab, tmp_path, path):
+    page = tmp_path / "page.html"
+    run_here("draw", path, "--sentences", "3", "-o", page)
+    tab.goto(page.as_uri())
+    assert tab.locator("article").count() == 3
+    tab.locator("#sentence-2 .steps").click()
+    before = tab.locator(".derivation svg .role:visible").count()
+    tab.keyboard.press("End")
+    assert tab.locator(".derivation svg .role:visible").count() > before == 0
+    assert tab.locator(".candidates").count() == tab.locator(".hypotheses").count() == 0
+    link = tab.url
+    other = tab.context.new_page()
+    other.goto(link)
+    assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
+
+
+CROSSINGS = """() => {
+  const between = (at, start, size, margin) => at > start + margin && at < start + size - margin;
+  const inside = ({ x, y }, box) => between(x, box.x, box.width, 1) && between(y, box.y, box.height, 2);
+  const crosses = (path, part) => {
+    const box = part.getBBox(), length = path.getTotalLength();
+    for (let at = 4; at < length - 4; at += 2) if (inside(path.getPointAtLength(at), box)) return true;
+    return false;
+  };
+  const count = (paths, parts, own) => paths.flatMap((path, i) =>
+    parts.filter((part) => part !== own[i] && crosses(path, part))).length;
+  const found = { again: 0, crossings: 0 };
+  for (const picture of document.querySelectorAll("article svg")) {
+    const [boxes, roles, own, again] = [".box", ".role", ".againrole", ".again"].map(
+      (one) => [...picture.querySelectorAll(one)]);
+    found.again += again.length;
+    found.crossings += count(again, boxes, []) + count(again, roles, own);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.slow
+def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
+    page = tmp_path / "page.html"
+    run_here("draw", SAMPLE_AMR, "--sentences", "100", "-o", page)
+    tab.goto(page.as_uri())
+    tab.locator("article").first.wait_for()
+    found = tab.evaluate(CROSSINGS)
+    assert found["again"] > 20 and found["crossings"] == 0
+
+
+def test_words_of_trees_are_marked_with_their_arcs(tab, served):
+    tab.goto(served)
+    parse(tab, "She sleeps.")
+    tab.locator("#sentence-1 .role", has_text="nsubj").hover()
+    assert texts(tab, "#sentence-1 .word.linked") == ["She", "sleeps"]
+    tab.locator("#sentence-1 .word", has_text="She").hover()
+    assert texts(tab, "#sentence-1 .linked .role") == ["nsubj"]

@@ -507,3 +507,33 @@ def test_languages_without_an_iterator_of_their_own_get_ours():
     nlp = spacy.blank("xx")
     nlp.add_pipe("transition_parser", config=CONFIG)
     assert [chunk.text for chunk in nlp("We saw a house.").noun_chunks] == ["We", "a house"]
+
+
+def test_tokens_with_white_space_in_them(trees, amrs):
+    words = ["New\tYork", "has", "many\nold", "bridges", "."]
+    (tree,) = trees(of_words(trees, words))._.tree
+    assert len(tree) == 5
+    document = amrs(of_words(amrs, words))
+    (sentence,) = document.sents
+    assert len(sentence._.amr.tokens) == 7
+    assert {token.text for tokens in sentence._.amr_tokens for token in tokens} <= set(words)
+
+
+def test_documents_keep_their_order_in_batches(trees):
+    texts = [f"She sold {n} shells. " * (n % 4) for n in range(11)]
+    documents = list(trees.pipe(texts, batch_size=3))
+    assert [document.text for document in documents] == texts
+    found, alone = ([row for document in some for row in written(document)] for some in (documents, map(trees, texts)))
+    assert [row[:-1] for row in found] == [row[:-1] for row in alone]
+    scores, expected = ([row[-1] for row in rows if row[-1] is not None] for rows in (found, alone))
+    assert scores == pytest.approx(expected, abs=1e-4)  # sums are rounded otherwise in batches of other sizes
+
+
+def test_a_sentence_starts_at_a_token_with_what_does_not_show_before_it(trees):
+    document = trees.make_doc("He left. \u200bShe ran.")
+    assert [span.text for span in trees(document).sents] == ["He left.", "\u200bShe ran."]
+
+
+def test_documents_without_a_tree_have_no_noun_chunks():
+    with pytest.raises(ValueError, match="E029"):
+        list(noun_chunks(Doc(Vocab(), words=["a"])))

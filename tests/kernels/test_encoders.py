@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from tests.conftest import threads
 from transition_parser.kernels import encoders
 
 CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
@@ -80,3 +81,15 @@ def test_letter_maxima(lanes, sizes, filters):
         biases = torch.stack([window.bias for window in windows])
         found = encoders.letter_maxima(letters, sizes, tables, biases)
     assert torch.allclose(found, torch.cat(each, 1), **CLOSE[torch.float])
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_threads_change_no_number(lanes, dtype):
+    """Of few sentences the heads are shared out, of many the sentences: both are more than what is worth a thread."""
+    outputs = []
+    for count in (1, 3):
+        with threads(count):
+            outputs.append(())
+            for counts in ([300, 0, 200], [60, 0, 20] * 40):
+                outputs[-1] += (encoders.self_attention(**sentences_case(4, 32, dtype, counts)),)
+    assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))

@@ -4,6 +4,8 @@ the processor is asked for."""
 from __future__ import annotations
 
 import ctypes
+import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -110,3 +112,20 @@ def test_the_widest_variant_runs_whose_features_the_processor_has():
         if {OTHER_NAMES.get(feature, feature) for feature in features} <= has:
             wanted = lanes
     assert library.lanes() == wanted
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_what_is_compiled_for_is_what_is_checked():
+    """As the compiler reads it: the targets of the variants, and the features that the choice asks for."""
+    done = subprocess.run(["gcc", "-E", "-P", str(SOURCE)], capture_output=True, text=True, check=True)
+    if "GCC target" not in done.stdout:
+        pytest.skip("on this kind of processor there is one variant")
+    targets = [re.findall(r'"(\w+)"', line) for line in re.findall(r"#pragma GCC target(.*)", done.stdout)]
+    ours = [target for target in targets if len(target) > 1]  # headers of the compiler have one string, or other names
+    variant, integers = (
+        re.search(rf"int {name}\(void\) {{(.*?)}}", done.stdout, re.DOTALL)[1] for name in ("lanes", "has_int8")
+    )
+    choices = [*variant.split("?")[:-1], re.match(r'.*"avx512vnni"\)', integers, re.DOTALL)[0]]
+    widest, avx2, with_vnni = (re.findall(r'__builtin_cpu_supports\("(\w+)"\)', choice) for choice in choices)
+    assert '__builtin_cpu_supports("avxvnni") ? panels_avxvnni : panels_avx2' in done.stdout
+    assert sorted(ours) == sorted([widest, avx2, [*avx2, "avxvnni"], with_vnni])

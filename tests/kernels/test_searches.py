@@ -256,3 +256,26 @@ def test_the_kernel_that_searches_amrs_needs_finite_numbers(amr_search, number):
         wrong = torch.full_like(getattr(amr_search["actions"], name), number)
         with pytest.raises(NotFiniteError):
             amrs.search_amrs(**{**amr_search, **_changed(amr_search, "actions", **{name: wrong})})
+
+
+PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_int8)]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("beam", mostly_slow([1, 4, 60], 1, 60))
+@pytest.mark.parametrize("kind", mostly_slow(["no state", "positions"], "positions"))
+def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, kind, precision, beam):
+    """One call searches many sentences, some side by side, the others after them; with a beam of 60, one by one."""
+    parser = amr_parser(kind, precision)
+    starts, lengths = range(0, 9, 4), (1, 3, 2)
+    sentences = [WORDS[start : start + length] for length in lengths for start in starts] * (5 if beam == 1 else 1)
+    encoded = encode(parser, sentences)
+    together = search(parser.model, encoded, beam, beam)
+    for found, one in zip(together, sentences, strict=True):
+        (alone,) = search(parser.model, encode(parser, [one]), beam, beam)
+        if precision == "fp32":  # where the encoder's sums depend on the shape of the batch
+            assert [best.step_scores for best in found] == [pytest.approx(best.step_scores, abs=1e-4) for best in alone]
+        else:
+            assert found == alone
+    with threads(3):
+        assert search(parser.model, encoded, beam, beam) == together

@@ -202,3 +202,10 @@ def test_the_loss_of_all_columns():
     assert loss.item() == pytest.approx(0.5 * sum(parts), rel=1e-5)
     loss.backward()
     assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters())
+
+
+def test_predictions_do_not_depend_on_the_batch():
+    words = torch.randn(4, 8, DIM, generator=torch.Generator().manual_seed(5))
+    lengths = [7, 3, 5, 1]
+    together = heads().predict(words, lengths).tags
+    assert together == [heads().predict(words[i : i + 1, : n + 1], [n]).tags[0] for i, n in enumerate(lengths)]

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.conftest import without_kernels
 from transition_parser.modules import layers
@@ -18,6 +19,7 @@ from transition_parser.modules.layers import (
     gather_rows,
     in_rows,
     runs,
+    scaled_dot_product_attention,
 )
 
 HEADS, WIDTH = 4, 32
@@ -85,3 +87,45 @@ def test_rows_hold_as_many_sequences_as_fit(lengths, most):
         filled = sum(lengths[i] for i in row)
         assert filled <= most < filled + lengths[after.start]
     assert not rows or sum(lengths[i] for i in rows[-1]) <= most
+
+
+def heads(batch: int, count: int, dtype: torch.dtype) -> torch.Tensor:
+    return torch.randn(batch, HEADS, count, WIDTH).to(dtype)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("words", [1, 3, 5, 13, 30])
+def test_padding_and_neighbors_change_no_sum_that_is_rounded(words):
+    """torch orders sums by the shapes of the batch."""
+    torch.manual_seed(words)
+    query, keys, values = (heads(20, 37, torch.bfloat16) for _ in range(3))
+    bias = torch.zeros(20, 1, 1, 37)
+    bias[..., words:] = float("-inf")
+    together = scaled_dot_product_attention(query, keys, values, bias)
+    for i in range(20):
+        alone = (x[i : i + 1, :, :words] for x in (query, keys, values))
+        assert torch.equal(scaled_dot_product_attention(*alone), together[i : i + 1, :, :words])
+
+
+class Largest(TorchDispatchMode):
+    """How many numbers the largest tensor has that was made."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        for one in made if isinstance(made, tuple | list) else [made]:
+            if isinstance(one, torch.Tensor):
+                self.numbers = max(self.numbers, one.numel())
+        return made
+
+
+def test_no_tensor_has_a_vector_for_each_pair():
+    """Forwards and backwards: none has steps × items × width numbers, of one head."""
+    query = torch.randn(2, 1, STEPS, 23, requires_grad=True)
+    keys, values = (torch.randn(2, 1, ITEMS, 23, requires_grad=True) for _ in range(2))
+    tables = (torch.randn(2, INDICATORS, 23, requires_grad=True) for _ in range(2))
+    index = torch.randint(INDICATORS, (1, 1, STEPS, ITEMS))
+    with Largest() as largest:
+        attend(query, Content(keys, values, *tables), index, None).sum().backward()
+    assert 2 * STEPS * ITEMS <= largest.numbers < STEPS * ITEMS * 23

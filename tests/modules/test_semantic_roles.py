@@ -87,3 +87,15 @@ def test_other_weights_are_refused(labeller, tmp_path, name, change):
     with pytest.raises(InputError, match="is not the semantic role labeller") as error:
         RoleLabeller.load(path, inputs=10)
     assert str(error.value).startswith(f"{path}: ") and len(str(error.value)) < 1000
+
+
+def test_each_pair_has_its_own_scores(labeller):
+    """In one call, or one by one: the same."""
+    heads, others = random(3, 12), random(9, 12)
+    pairs = torch.tensor([[0, 1, 2, 2], [3, 4, 1, 0], [15, 9, 12, 24], [0, 3, 1, 1]])
+    together = labeller.roles(heads, others, pairs)
+    assert together.exp().sum(1).tolist() == pytest.approx([1.0] * 4)
+    for i in range(4):
+        assert labeller.roles(heads, others, pairs[:, i : i + 1])[0].tolist() == pytest.approx(
+            together[i].tolist(), abs=1e-5
+        )

@@ -337,3 +337,29 @@ def test_kernels_change_few_trees(corpora, precision, most):
             sentences = islice(parser.read(corpora / "ud" / "UD_English-EWT" / "dev.conllu"), 300)
             found.append([parse.tree for parse in parser.parse(list(sentences))])
     assert sum(ours != theirs for ours, theirs in zip(*found, strict=True)) <= most
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
+def test_training_in_bf16_on_a_device(case_of, system):
+    """With `--train-precision bf16` the loss and the direction of the gradients are about those of the CPU."""
+    case = case_of(system, "positions")
+    task = make_task(case.task.cfg.data, train_precision="bf16")
+    here, there = copy.deepcopy(case.model), copy.deepcopy(case.model)
+    wanted = _update(task, here, case.batch, 1)
+    with SimulatedDevice():
+        there = to_device(there)
+        found = _update(task, there, to_device(case.batch), 1)
+        assert float(found) == pytest.approx(float(wanted), rel=0.01)
+        assert torch.cosine_similarity(gradients(there), gradients(here), 0) > 0.99
+
+
+def test_dropout_on_a_device(case_of):
+    """Other numbers are dropped than on the CPU: the gradients are finite, and not those without dropout."""
+    case, found = case_of("arc-eager", "state"), []
+    with SimulatedDevice():
+        for dropout in (0.0, 0.5):
+            model = to_device(make_model("state", case.task.resources, dropout))
+            _update(case.task, model, to_device(case.batch), 1)
+            found.append(gradients(model))
+    assert all(gradient.isfinite().all() for gradient in found)
+    assert 0 < torch.cosine_similarity(*found, 0) < 0.9

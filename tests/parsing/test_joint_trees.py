@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, train
 from tests.helpers.crosses import mostly_slow
+from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
@@ -180,3 +181,15 @@ def test_parsers_in_memory_find_trees_together_and_so_do_their_copies(trees_mode
         assert [(parse.actions, parse.arc_scores) for parse in parser.parse(sentences)] == wanted
     with pytest.raises(InputError, match="finds trees together with others can't be one of them"):
         Parser(model, resources, others=[here])
+
+
+@pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
+def test_on_an_accelerator(models, beam):
+    """A simulated one."""
+    sentences = list(Parser.load("en-fast").read(SAMPLE))[:6]
+    options = {"precision": "fp32", "beam": beam, "others": models[1:]}
+    wanted = Parser.load(models[0], **options).parse(sentences)
+    with SimulatedDevice():
+        found = Parser.load(models[0], device=DEVICE.type, **options).parse(sentences)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.tree == theirs.tree and ours.arc_scores == pytest.approx(theirs.arc_scores, abs=1e-4)

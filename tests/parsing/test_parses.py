@@ -22,7 +22,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
-from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, tree_text
+from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.alternatives import NbestRank
@@ -479,3 +479,38 @@ def test_a_word_below_thousands_of_others_has_them_all_as_ancestors():
     tree = DependencyTree(tuple(range(length)), ("root", *["dep"] * (length - 1)))
     parse = Parse(Sentence.from_words(["w"] * length), tree)
     assert [word.id for word in parse[-1].ancestors] == [*range(length - 1, 0, -1)]
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])
+def test_a_deeply_nested_graph_is_written_or_named(depth):
+    edges = tuple(Edge(node, "ARG0", node + 1) for node in range(depth - 1))
+    graph = AmrGraph(("thing",) * depth, frozenset(), edges)
+    parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth)
+    if depth == MAX_DEPTH:
+        assert parse_entry(str(parse.annotated()).strip().split("\n")).graph == graph
+    else:
+        with pytest.raises(InputError, match="sentence deep: the graph would be written more than 400 levels deep"):
+            parse.annotated()
+
+
+UP, DOWN = "┘┴│┤┼", "┐┬│┤┼"  # characters with a line that leaves the row
+
+
+def drawn_head(rows: list[str], word: int) -> int:
+    """The word at the other end of the line that an arrow ends."""
+    place = rows[word - 1].index("◄") + 1
+    goes = DOWN if rows[word - 1][place] in "┐┬" else UP
+    row = word - 1
+    while rows[row][place] in goes:
+        row += 1 if goes == DOWN else -1
+    return row + 1
+
+
+@given(st.data())
+def test_lines_of_a_printed_tree_lead_from_each_word_to_its_head(data):
+    tree = random_tree(data.draw, data.draw(st.integers(1, 12)))
+    lines = tree_text(["w"] * len(tree), tree).splitlines()
+    start = lines[0].index("w") + 3
+    rows = [line[start : start + 2 * max(arc_levels(tree).values(), default=0)] for line in lines]
+    heads = [drawn_head(rows, word) if "◄" in rows[word - 1] else 0 for word in range(1, len(tree) + 1)]
+    assert tuple(heads) == tree.heads

@@ -137,3 +137,31 @@ def test_a_bad_grammar_is_one_line_and_writes_nothing(tmp_path):
     assert "-n must be 1 or more" in run(*command[:1], "-n", "0", "-o", tmp_path / "out.amr", status=2).stderr
     assert done.stderr.startswith("amr_grammar.py: error: ") and done.stderr.count("\n") == 1
     assert not (tmp_path / "out.amr").exists()
+
+
+def test_excluded_sentences_are_left_out(made, tmp_path):
+    few = tmp_path / "few.amr"
+    run(SCRIPT, "-n", "100", "-o", few, "--exclude", made)
+    assert not {entry.metadata["snt"] for entry in read_bank(few)} & {
+        entry.metadata["snt"] for entry in read_bank(made)
+    }
+
+
+def test_conjunctions_have_different_members_in_their_order(tmp_path):
+    members = [f"m{number}" for number in range(40)]
+    rules = "\n".join(f"{member} => (m / {member})" for member in members)
+    path = tmp_path / "grammar.txt"
+    path.write_text(f"[S]\n<and:m> => <and:m>\nx <or:m> => (x / x :ARG0 <or:m>)\n[m]\n{rules}\n", encoding="utf-8")
+    out = tmp_path / "out.amr"
+    run(SCRIPT, path, "-n", "200", "--typed", "0", "-o", out)
+    sizes = set()
+    for entry in read_bank(out):
+        *rest, last = entry.metadata["snt"].lower().removeprefix("x ").replace(" or ", " and ").split(" and ")
+        said = [*rest[0].removesuffix(" ,").split(" , "), last]
+        assert [label for label in entry.graph.labels if label.startswith("m")] == said
+        assert [edge.role for edge in entry.graph.edges if edge.role != "ARG0"] == [
+            f"op{number}" for number in range(1, len(said) + 1)
+        ]
+        assert len({*said}) == len(said)
+        sizes.add(len(said))
+    assert sizes == {*range(2, 13)}

@@ -87,3 +87,8 @@ def test_the_type_and_the_title_of_a_name(graph, expected):
     entry = parse_entry([graph])
     here = named_so(entry.amr, entry.wiki, ["Lake", "Erie"])
     assert (here and " ".join(here)) == expected
+
+
+def test_no_member_is_a_word_of_the_grammar():
+    grammar = {*GRAMMAR.replace(",", " ").split()}
+    assert not grammar & {word for words in MEMBERS.values() for word in words.split()}

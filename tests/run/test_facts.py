@@ -270,3 +270,10 @@ def test_examples_cover_rolesets_evenly():
     assert taken(9) == "01345" and taken(9, each=1) == "034"
     assert taken(3) == "034" and taken(4) == "0134" and taken(2) == "03"
     assert not spread(some, 9, 4, 9, 2) and not spread(some, 9, 1, 2, 2)
+
+
+def test_arguments_without_a_place_are_left_out_and_brackets_restored(tmp_path):
+    arguments = [["ARG0", "?", "?"], ["ARG1", "0", "9"], ["ARG2", "2", "4"]]
+    (tmp_path / "f").write_text(frame(text="Boys go -LRB- home -RRB-", args=arguments))
+    (example,) = read_frames(tmp_path / "f")[1]
+    assert example.words[2:] == ("(", "home", ")") and example.predicate.arguments == (Argument("ARG2", (2, 4)),)

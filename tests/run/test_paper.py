@@ -2,6 +2,10 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import tomllib
 from unittest import mock
 
@@ -15,6 +19,7 @@ from tests.conftest import ROOT, SAMPLE, run
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
+from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES
 from transition_parser.training.flags import arguments_of, check_flags, read_flags
 
@@ -166,3 +171,19 @@ def test_what_another_process_has_added_is_kept(results, tmp_path):
     table = paper.read_table("stack-transformer", "1", TREES)
     ours.add(paper.Run(config, table, {"name": "d"}, 1, 1, files), {"scores": {}})
     assert [one["settings"]["row"] for one in paper_table.read([path])] == ["c", "d"]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_ended_leaves_no_training_behind(corpus, tmp_path):
+    command = [sys.executable, ROOT / "run" / "paper.py", "stack-transformer", corpus, tmp_path, "--rows", "c", "d"]
+    with subprocess.Popen([*command, "--epochs", "500"], stderr=subprocess.PIPE, text=True) as program:
+        while not [*tmp_path.glob("*/train.log")]:
+            assert program.poll() is None
+            time.sleep(0.1)
+        program.terminate()
+        errors = program.stderr.read().splitlines()
+    assert program.returncode == 128 + signal.SIGTERM
+    assert errors[-1] == "paper.py: interrupted: run it again to go on"
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())  # that of c
+    with alone_in(folder):  # no training is in it
+        assert (folder / "train.log").exists() and not (folder / "model").exists()

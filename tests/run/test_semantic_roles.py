@@ -85,3 +85,11 @@ def test_bad_input(trained, model, annotation, problem):
     data = ("--treebank", trained / "t.conllu", "--propbank", annotation, "--frames", frames)
     assert problem in run(SCRIPT, folder, *data, status=2).stderr
     assert {path.name: path.read_bytes() for path in (trained / "one").iterdir()} == before
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):
+    parser = Parser.load("en-amr", beam=beam, precision="fp32")
+    assert parser.model.labeller is not None
+    together = written(parser, SENTENCES)
+    assert together == written(parser, SENTENCES[::-1])[::-1] == [written(parser, [one])[0] for one in SENTENCES]

@@ -80,3 +80,10 @@ def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):
     found = [*filter(NewTexts(3, 9).let_pass, [*sentences_of(treebank), *sentences_of(bank)])]
     assert [one.id for one in found] == ["t.x1", "b.q.1"]
     assert [one.forms for one in found] == [["10000", "dogs", "bark", "."], ["He", "did", "n't", "bark", "."]]
+
+
+def test_each_text_is_parsed_once_and_excluded_texts_never():
+    sentences = [with_id(words.split(), words) for words in ("a b", "a c", "a b", "a d")]
+    texts = NewTexts(1, 9, {"a d"})
+    assert [one.id for one in filter(texts.let_pass, sentences)] == ["a b", "a c"]
+    assert texts.left_out == {"sentence that came before": 1, "sentence of an excluded text": 1}

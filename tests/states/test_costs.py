@@ -125,6 +125,22 @@ def test_random_walks(name, data, seed, explored):
     assert explored or heads_of(machine) == [gold_heads(gold) for gold in golds]
 
 
+@given(golds=st.lists(trees(max_words=9, projective=True), min_size=1, max_size=6), seed=st.integers(0, 2**32))
+def test_without_swaps_costs_are_those_of_the_system_without_swap(golds, seed):
+    rng = torch.Generator().manual_seed(seed)
+    tables = [make_table(name) for name in ("arc-hybrid", "arc-hybrid-swap")]
+    both = [make_machine(table, [["w"] * len(gold) for gold in golds]) for table in tables]
+    costs = [Costs(machine, padded(golds)) for machine in both]
+    while not both[0].is_final().all():
+        plain, with_swap = (one.now() for one in costs)
+        swap = with_swap[:, ActionClass.SWAP].clone()
+        with_swap[:, ActionClass.SWAP] = plain[:, ActionClass.SWAP]
+        assert torch.equal(plain, with_swap) and bool((swap > both[0].root).all())
+        steps = both[0].legal().float().multinomial(1, generator=rng)[:, 0].tolist()
+        for machine, table in zip(both, tables, strict=True):
+            machine.apply(torch.tensor([table.tokens.index(tables[0].tokens[step]) for step in steps]))
+
+
 @pytest.mark.parametrize("name", LOST_ARCS)
 def test_actions_that_cost_nothing_build_all_trees_of_up_to_four_words(name):
     golds = [tree for n in range(1, 5) for tree in all_trees(n, TREE_SYSTEMS[name].projective_only)] * 4

@@ -2,7 +2,8 @@
 
 import pytest
 
-from transition_parser.text.names import gene_product, names_inside, noun_before, type_in_context, type_of
+from transition_parser.text.names import _known_names as known_table
+from transition_parser.text.names import gene_product, names_inside, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr import AmrSystem
 
 
@@ -97,3 +98,10 @@ def test_words_around_names_say_types(text, place, expected):
 )  # fmt: skip
 def test_symbols_of_genes_say_the_kind_of_their_products(name, as_other, product):
     assert gene_product(name.split(" "), as_other) == product
+
+
+def test_tables_are_whole():
+    found = tables()
+    assert {*found["weak"]} <= {*found["before"], *found["after"]}
+    assert {*found["surname"], *found["first head"]} <= {*found["head"]}
+    assert {*found["closed"]} <= {kind for names in known_table().values() for kind, _ in names}

@@ -15,6 +15,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.storage.cards import read_card
 from transition_parser.training.experiment import locked
+from transition_parser.training.programs import Display, epochs_of
 from transition_parser.training.stages import mend_checkpoints
 
 TINY = (
@@ -217,3 +218,28 @@ def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(t
     assert last.read_bytes() == (tmp_path / "checkpoint.best_las_2.0.pt").read_bytes()
     mend_checkpoints(tmp_path, said.append)
     assert len(said) == 1
+
+
+def logged(kind: str, **figures) -> str:
+    return f"2026-01-01 00:00:00 | INFO | {kind} | {json.dumps(figures)}"
+
+
+LOG = (
+    logged("train_inner", epoch=1, update=0.5, num_updates="5", loss="3.5"),
+    "2026-01-01 00:00:00 | INFO | fairseq_cli.train | something else",
+    logged("valid", epoch=1, valid_las="50.5"),
+    logged("train", epoch=1, train_loss="3.25", train_num_updates="10"),
+    logged("train_inner", epoch=2, update=1.5, num_updates="15", loss="3.0"),
+    logged("valid", epoch=2, valid_las="49.5"),
+    logged("train", epoch=2, train_loss="3", train_num_updates="20"),
+)
+
+
+def test_epochs_are_shown(capsys):
+    display = Display(4, 0, "las")
+    for line in LOG:
+        display.line(line)
+    shown = capsys.readouterr().err
+    assert "epoch 1/4  loss 3.250  dev LAS 50.5  best 50.5 (epoch 1)  0:00:00 left" in shown
+    assert "epoch 2/4  loss 3.000  dev LAS 49.5  best 50.5 (epoch 1)  0:00:00 left" in shown
+    assert epochs_of(LOG, "las") == [{"epoch": 1, "las": 50.5, "loss": 3.25}, {"epoch": 2, "las": 49.5, "loss": 3.0}]

@@ -140,3 +140,24 @@ def test_long_sentences():
     words = " ".join(["run"] * 300)
     nodes = " ".join(f":op{i} (r{i} / run-01~{i})" for i in range(1, 300))
     assert label(words, f"(a / and~0 {nodes})") == "the same"
+
+
+def test_sentences_of_a_batch_are_labelled_as_they_are_alone():
+    torch.manual_seed(1)
+    shapes = RoleLabeller.shapes(len(FRAMES), inputs=4, width=8)
+    labeller = RoleLabeller(FRAMES, {name: torch.randn(shape) for name, shape in shapes.items()})
+    graphs = (
+        LEFT,
+        "(c / cat~1)",
+        "(g / go-02~1 :ARG0 (h / he~0))",
+        "(r / run-01~2 :ARG0 (a / ask-01~1 :ARG1 (h / he~0)))",
+    )
+    vectors, texts = torch.randn(20, 4), ("he left town", "a cat", "he goes on", "he asked runners")
+    readings = [Readings(labeller, vectors, 5 * n, []) for n in range(4)]
+
+    def sentences() -> list[Draft]:
+        return [*map(draft, texts, graphs, readings)]
+
+    alone = [labelled([one])[0] for one in sentences()]
+    assert labelled(sentences()) == alone and len(set(alone)) > 2
+    assert labelled(sentences()[::-1]) == alone[::-1]

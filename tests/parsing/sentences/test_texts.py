@@ -283,3 +283,12 @@ def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenized, tmp_path):
     path.write_text("a\n\na\nb\nc\nd\n")
     with pytest.raises(InputError, match=rf"{path}:3: the sentence has more than 3 words"):
         list(read(path, kind, vertical=True, longest=3))
+
+
+@KINDS
+@pytest.mark.parametrize("text", [*NO_MARKUP, "# Title\n\nGo on.\n", "a\tb\tc\td\te\tf\tg\th\ti\n"])
+def test_text_is_not_taken_for_markup(kind, text, tmp_path):
+    (tmp_path / "x.txt").write_text(text)
+    for options in ({}, {"tokenized": True}, {"tokenized": False}, {"raw": True}):
+        forms = [form for sentence in read(tmp_path / "x.txt", kind, **options) for form in sentence.forms]
+        assert "".join(forms) == "".join(text.split()), options
