@@ -10,8 +10,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import Decision
 from transition_parser.tasks.losses import (
     ActionLoss,
-    LegalLoss,
-    cross_entropy_of_correct,
+    cross_entropy,
     decision_loss,
     hinge_and_relations,
 )
@@ -100,6 +99,13 @@ def log_sum(values):
     return math.log(sum(map(math.exp, values)))
 
 
+def loss_of(scores, legal, target, smoothing, correct=None):
+    """The loss and the negative log-likelihood of each of some states."""
+    counted = torch.ones(1, len(scores), dtype=torch.bool)
+    steps = Decision(scores[None], legal[None], target[None], counted)
+    return cross_entropy(steps, smoothing, None if correct is None else correct[None])
+
+
 def make_states(count):
     """(scores, legal, correct): at least one correct action each, most with wrong ones."""
     generator = torch.Generator().manual_seed(count)
@@ -115,9 +121,11 @@ def test_one_correct_action_is_the_loss_of_gold_derivations(smoothing):
     scores, legal, _ = make_states(50)
     target = legal.argmax(1)
     correct = torch.zeros_like(legal, dtype=torch.bool).scatter_(1, target[:, None], True)
-    wanted, wanted_nll = LegalLoss.apply(scores, legal, target, torch.ones(len(target)), smoothing)
+    wanted, wanted_nll = loss_of(scores, legal, target, smoothing)
+    rows = zip(scores, legal, target, strict=True)
+    assert torch.allclose(wanted, torch.stack([plain(*row, smoothing) for row in rows]), atol=1e-5)
     (wanted_grad,) = torch.autograd.grad(wanted.sum(), scores)
-    loss, nll = cross_entropy_of_correct(scores, legal, correct, smoothing)
+    loss, nll = loss_of(scores, legal, target, smoothing, correct)
     (grad,) = torch.autograd.grad(loss.sum(), scores)
     assert torch.allclose(loss, wanted, atol=1e-5) and torch.allclose(nll, wanted_nll, atol=1e-5)
     assert torch.allclose(grad, wanted_grad, atol=1e-5)
@@ -125,7 +133,7 @@ def test_one_correct_action_is_the_loss_of_gold_derivations(smoothing):
 
 def test_correct_actions_share_the_target():
     scores, legal, correct = make_states(50)
-    loss, nll = cross_entropy_of_correct(scores, legal, correct, 0.0)
+    loss, nll = loss_of(scores, legal, correct.byte().argmax(1), 0.0, correct)
     for row, (values, may, good) in enumerate(zip(scores.tolist(), legal.tolist(), correct.tolist(), strict=True)):
         competing = [value for value, legal_here in zip(values, may, strict=True) if legal_here]
         right = [value for value, good_here in zip(values, good, strict=True) if good_here]

@@ -67,12 +67,7 @@ class ActionLoss:
         return loss * share, nll * share
 
     def of_steps(self, decoder: StateDecoder, steps: Decision, sample: Sample) -> tuple[Tensor, Tensor]:
-        if "correct" in sample:
-            flat = (part.flatten(0, 1) for part in (steps.scores, steps.competing, sample["correct"]))
-            loss, nll = _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
-        else:
-            loss, nll = smoothed(steps, self.smoothing)
-        return _with_taught(loss, steps, sample, 0), nll
+        return cross_entropy(steps, self.smoothing, sample.get("correct"), sample.get("taught"))
 
 
 class HingeLoss(ActionLoss):
@@ -90,10 +85,10 @@ class HingeLoss(ActionLoss):
             correct = torch.zeros_like(steps.competing, dtype=torch.bool).scatter_(2, steps.target[..., None], True)
         table = decoder.device_table
         gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0)).flatten(0, 1)
+        _, nll = cross_entropy(steps, 0.0, correct)
         scores, legal, correct = (part.flatten(0, 1) for part in (steps.scores, steps.competing, correct))
-        _, nll = cross_entropy_of_correct(scores, legal, correct, 0.0)
         loss = hinge_and_relations(scores, legal, correct, gold_arcs, table.kind, len(ActionClass), self.weight)
-        return _where_counted(steps, loss, nll)
+        return torch.where(steps.counted.flatten(), loss, 0.0), nll
 
 
 def decision_loss(
@@ -106,8 +101,8 @@ def decision_loss(
         if training:
             _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
         known = decision._replace(counted=decision.counted & ~unknown)
-        loss, nll = smoothed(known, smoothing)
-        losses.append(decision.share * _with_taught(loss, known, sample, number))
+        loss, nll = cross_entropy(known, smoothing, taught=sample.get("taught"), number=number)
+        losses.append(decision.share * loss)
         nlls.append(decision.share * nll)
     return torch.cat(losses), torch.cat(nlls)
 
@@ -121,77 +116,34 @@ def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
         )
 
 
-def _with_taught(loss: Tensor, steps: Decision, sample: Sample, number: int) -> Tensor:
-    """Return the loss, (B · T,), mixed with the cross-entropy of the teacher's probabilities if the batch has any."""
-    taught: Taught | None = sample.get("taught")
-    if taught is None:
-        return loss
-    # the rounds of decisions (see `GraphDecoder.decisions`) share the probabilities; choices that compete sum up to 1
-    competing = taught.probabilities[number % len(taught.probabilities)] * steps.competing
-    target = competing / competing.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
-    log_probabilities = (steps.scores.float() + (steps.competing - 1.0) * _FAR).log_softmax(-1)
-    of_taught = torch.where(steps.counted, -(target * log_probabilities).sum(-1), 0.0).flatten()
-    return torch.lerp(loss, of_taught, taught.weight)
+_FAR = 1e9  # lowers choices that do not compete below all others; −inf · 0 would be NaN
 
 
-def _where_counted(steps: Decision, loss: Tensor, nll: Tensor) -> tuple[Tensor, Tensor]:
-    counted = steps.counted.flatten()
-    return torch.where(counted, loss, 0.0), torch.where(counted, nll, 0.0)
+def cross_entropy(
+    steps: Decision, smoothing: float, correct: Tensor | None = None, taught: Taught | None = None, number: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats.
 
-
-def smoothed(steps: Decision, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats."""
-    scores, competing, target, counted, _ = steps
-    return LegalLoss.apply(
-        scores.flatten(0, 1), competing.flatten(0, 1), target.flatten(), counted.flatten().float(), smoothing
-    )
-
-
-_FAR = 1e9  # lowers illegal scores below all others; −inf · 0 would be NaN
-
-
-class LegalLoss(torch.autograd.Function):
-    """Label-smoothed cross-entropy over legal actions, with fewer passes over the vocabulary than autograd makes."""
-
-    @staticmethod
-    def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
-        scores = logits.float()
-        gold = scores.gather(1, target[:, None])[:, 0]
-        share = 1.0 / legal.sum(1).clamp_min(1)
-        mean = (scores * legal).sum(1) * share
-        scores = scores + (legal - 1.0) * _FAR
-        # the largest score and its probability give the normaliser without another pass
-        highest = scores.amax(1)
-        probability = scores.softmax(1)
-        normaliser = highest - probability.amax(1).log()
-        nll = (normaliser - gold) * counted
-        loss = (1.0 - eps) * nll + eps * (normaliser - mean) * counted
-        ctx.save_for_backward(probability, legal, target, counted, share)
-        ctx.eps, ctx.dtype = eps, logits.dtype
-        ctx.mark_non_differentiable(nll)
-        return loss, nll
-
-    @staticmethod
-    def backward(ctx, loss_grad: Tensor, _nll_grad: Tensor | None):
-        probability, legal, target, counted, share = ctx.saved_tensors
-        weight = (counted * loss_grad)[:, None]
-        grad = probability * weight
-        grad.addcmul_(legal, -ctx.eps * share[:, None] * weight)
-        grad.scatter_add_(1, target[:, None], -(1.0 - ctx.eps) * weight)
-        return grad.to(ctx.dtype), None, None, None, None
+    correct: (B, N, K) bool; choices of which any is right, in place of the target
+    taught: mixes in the cross-entropy of a teacher's probabilities, of the decision with the given number
+    """
+    competing = steps.competing
+    log_probabilities = (steps.scores.float() + (competing - 1.0) * _FAR).log_softmax(-1)
+    if correct is None:
+        nll = -log_probabilities.gather(2, steps.target[..., None])[..., 0]
+    else:
+        nll = -log_probabilities.masked_fill(~correct, -_FAR).logsumexp(-1)
+    mean = (log_probabilities * competing).sum(-1) / competing.sum(-1).clamp_min(1)
+    loss = (1.0 - smoothing) * nll - smoothing * mean
+    if taught is not None:
+        # the rounds of decisions (see `GraphDecoder.decisions`) share the probabilities; those that compete sum up to 1
+        wanted = taught.probabilities[number % len(taught.probabilities)] * competing
+        wanted = wanted / wanted.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
+        loss = torch.lerp(loss, -(wanted * log_probabilities).sum(-1), taught.weight)
+    return tuple(torch.where(steps.counted, one, 0.0).flatten() for one in (loss, nll.detach()))
 
 
 MARGIN = 1.0
-
-
-def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return (loss, negative log-probability of the set of correct actions) of N states, (N,) each, in nats."""
-    scores = scores.float()
-    competing = scores.masked_fill(legal == 0, float("-inf"))
-    normaliser = competing.logsumexp(1)
-    nll = normaliser - scores.masked_fill(~correct, float("-inf")).logsumexp(1)
-    mean = (scores * legal).sum(1) / legal.sum(1).clamp_min(1)
-    return (1.0 - smoothing) * nll + smoothing * (normaliser - mean), nll.detach()
 
 
 def hinge_and_relations(
