@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.text.test_tokens import TEXTS
 from transition_parser.text.learned_segmentation import (
     Boundary,
+    Habits,
     LearnedSegmenter,
     MultiWords,
     WrittenSentence,
@@ -30,7 +31,7 @@ class Hashes:
         return bytes((0, 0, 1, 1, 3, 5, 7)[zlib.crc32(part.encode()) % 7] for part in around)
 
 
-SEGMENTER = LearnedSegmenter(Hashes(), MultiWords({"a": ("b", "c")}, {"b": ("", "b")}), True)
+SEGMENTER = LearnedSegmenter(Hashes(), {None: Habits(MultiWords({"a": ("b", "c")}, {"b": ("", "b")}), True)})
 STRETCHES = st.integers(1, 40)
 
 
@@ -49,7 +50,7 @@ def test_stretches_change_nothing(text, stretch, longest):
     words=st.lists(st.text("ab.", min_size=1, max_size=4), max_size=20), space=st.sampled_from(["  ", "\n", "\t \r"])
 )
 def test_the_kind_of_white_space_does_not_matter(words, space):
-    segmenter = LearnedSegmenter(Hashes(), MultiWords(), False)
+    segmenter = LearnedSegmenter(Hashes(), {None: Habits()})
     found, other = (sentences(between.join(words), segmenter=segmenter) for between in (" ", space))
     assert [[token.words for token in s.tokens] for s in found] == [[token.words for token in s.tokens] for s in other]
 

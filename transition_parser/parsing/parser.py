@@ -72,7 +72,6 @@ from transition_parser.storage.exports import check_finite
 from transition_parser.storage.names import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
-from transition_parser.text.learned_segmentation import SegmenterOfDomains
 from transition_parser.text.pieces import normalise
 from transition_parser.text.segmentation import LONGEST
 
@@ -189,10 +188,8 @@ class Parser(Generic[P_co]):
         give_back_freed_memory()
         self._languages = _languages_of(model, resources)
         self._unchecked = _LOOKED_AT if {*map(str, paths)} & OWN_NAMES else 0
-        if isinstance(resources.segmenter, SegmenterOfDomains):
-            find = self._identified if self._languages and self._domain is None else None
-            resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
-        self.resources = resources
+        find = self._identified if self._languages and self._domain is None else None
+        self.resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest, self.longest = nbest, longest
         self.threads = threads or torch.get_num_threads()

@@ -28,12 +28,7 @@ from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces,
 from transition_parser.storage.exports import Exported, read_config, stored_weights, with_weights, write_config
 from transition_parser.storage.names import CONFIG
 from transition_parser.text.characters import Characters
-from transition_parser.text.learned_segmentation import (
-    Habits,
-    LearnedSegmenter,
-    MultiWords,
-    SegmenterOfDomains,
-)
+from transition_parser.text.learned_segmentation import Habits, LearnedSegmenter, MultiWords
 
 DESCRIPTION, WEIGHTS = SEGMENTER_FILES
 FORMAT_VERSION = 1
@@ -69,7 +64,7 @@ def described(folder: Path) -> Exported | None:
     return read_config(folder) if (folder / CONFIG).is_file() else None
 
 
-def save_segmenter(segmenter: LearnedSegmenter | SegmenterOfDomains, folder: str | os.PathLike) -> None:
+def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
     """Write a segmenter into a folder, which is created if it is missing."""
     model = described(Path(folder))
     labeller = cast(NetworkLabeller, segmenter.labeller)
@@ -80,10 +75,8 @@ def save_segmenter(segmenter: LearnedSegmenter | SegmenterOfDomains, folder: str
         "size": labeller.network.out.in_features,
         "layers": len(labeller.network.layers),
     }
-    if isinstance(segmenter, SegmenterOfDomains):
-        description["domains"] = {name: _described_habits(segmenter.habits[name]) for name in labeller.domains}
-    else:
-        description |= _described_habits(Habits(segmenter.multiwords, segmenter.holds_blanks))
+    of_domains = {name: _described_habits(habits) for name, habits in segmenter.of_domains.items()}
+    description |= of_domains.get(None, {"domains": of_domains})
     if labeller.pieces is not None:
         description |= {"pretrained": labeller.pieces.name, "pretrained_sha256": labeller.pieces.sha256}
     with new_files(folder) as temporary:
@@ -102,14 +95,15 @@ def _habits_of(values: Mapping[str, Any]) -> Habits:
     return Habits(MultiWords(*tables), values["holds_blanks"])
 
 
-def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | SegmenterOfDomains | None:
+def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
     """Return the segmenter of a folder, None if it has none. Raises `InputError` for a damaged segmenter."""
     path, weights = Path(folder, DESCRIPTION), Path(folder, WEIGHTS)
     if not os.path.lexists(path) and not os.path.lexists(weights):
         return None
     values = read_versioned(path, _MAKE, FORMAT_VERSION, _KEYS)
-    domains = values.get("domains")
-    for of_domain in (values,) if domains is None else domains.values():
+    domains = values.get("domains", {})
+    of_domains: dict[str | None, Any] = {**domains} or {None: values}
+    for of_domain in of_domains.values():
         check_keys({name: of_domain[name] for name in _KEYS_OF_HABITS if name in of_domain}, _KEYS_OF_HABITS, path)
     for character in values["characters"]:
         if len(character) != 1:
@@ -118,11 +112,8 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | SegmenterOfD
         raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
     known = Characters(values["characters"])
     pieces = EncoderPieces.of(values.get("pretrained"), values.get("pretrained_sha256", ""))
-    count = 0 if domains is None else len(domains)
     table = pieces and pieces.table
-    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"], table=table, domains=count)
+    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"], table=table, domains=len(domains))
     network = with_weights(make, stored_weights(weights), weights, path)
-    labeller = NetworkLabeller(network, known, pieces, (*(domains or ()),))
-    if domains is not None:
-        return SegmenterOfDomains(labeller, {name: _habits_of(one) for name, one in domains.items()})
-    return LearnedSegmenter(labeller, *_habits_of(values))
+    labeller = NetworkLabeller(network, known, pieces, (*domains,))
+    return LearnedSegmenter(labeller, {name: _habits_of(one) for name, one in of_domains.items()})

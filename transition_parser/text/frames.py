@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
-from transition_parser.text.tables import text_of
+from transition_parser.text import text_of
 
 FILE_NAME, FUNCTIONS_FILE = "frames.tsv", "role_functions.tsv"
 # The functions that at least ten roles of AMR's rolesets have. Models know them by number: new ones must come last.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from transition_parser.base.errors import InputError
+from transition_parser.text import word_list
 from transition_parser.text.characters import shows
-from transition_parser.text.segmentation import LONGEST, Segmenter, TextSentence
-from transition_parser.text.tables import word_list
+from transition_parser.text.segmentation import LONGEST, FindLanguage, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 
 if TYPE_CHECKING:
@@ -127,9 +127,6 @@ def _identifier() -> LanguageIdentifier:
             "(`parse de`)"
         ) from None
     return LanguageIdentifier.from_model_file(MODEL_FILE)
-
-
-FindLanguage = Callable[[str, str | None], str | None]
 
 
 class SegmenterOfLanguages(Segmenter):

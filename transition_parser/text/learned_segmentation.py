@@ -9,13 +9,13 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from transition_parser.text.characters import Clusters, shared_start
-from transition_parser.text.languages import FindLanguage, SegmenterOfLanguages
-from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, TextSentence
+from transition_parser.text.languages import SegmenterOfLanguages
+from transition_parser.text.segmentation import LONG_WORD, LONGEST, FindLanguage, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 
 
@@ -190,33 +190,24 @@ class Habits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SegmenterOfDomains(Segmenter):
-    """A segmenter that was trained on the treebanks of several domains, for texts of no particular one."""
+class LearnedSegmenter(Segmenter):
+    """A segmenter that was trained on a treebank, or on the treebanks of several domains."""
 
     labeller: Labeller
-    habits: Mapping[str, Habits]
+    of_domains: Mapping[str | None, Habits]  # of a single treebank: for the domain None
+    domain: str | None = None  # of the texts; None: no particular one
 
     def of_domain(self, domain: str | None, find: FindLanguage | None = None) -> Segmenter:
-        """Return the segmenter of a domain; with `find`, one that finds the language of each paragraph, a domain."""
+        if None in self.of_domains:
+            return self
         if find is not None:
-            return SegmenterOfLanguages({one: self.of_domain(one) for one in (None, *self.habits)}, find)
-        multiwords, holds_blanks = self.habits.get(domain or "", Habits())
-        return LearnedSegmenter(self.labeller.of_domain(domain), multiwords, holds_blanks)
+            return SegmenterOfLanguages({one: self.of_domain(one) for one in (None, *self.of_domains)}, find)
+        return replace(self, labeller=self.labeller.of_domain(domain), domain=domain)
 
-    def tokens(self, text: str) -> Iterator[Token]:
-        return self.of_domain(None).tokens(text)
-
-    def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        return self.of_domain(None).sentences(lines, longest)
-
-
-@dataclass(frozen=True)
-class LearnedSegmenter(Segmenter):
-    """A segmenter that was trained on a treebank."""
-
-    labeller: Labeller
-    multiwords: MultiWords
-    holds_blanks: bool  # True where tokens of the treebank hold blanks, as `20 000` in French
+    @property
+    def habits(self) -> Habits:
+        """The ways of the treebank of the domain; without one, tokens are single words without blanks."""
+        return self.of_domains.get(self.domain, Habits())
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
         """Yield the sentences of a text. A long paragraph is read in stretches."""
@@ -232,16 +223,17 @@ class LearnedSegmenter(Segmenter):
         """Return a token of the text as written; the words of several come from its form as written."""
         if token.written is None:
             return token
-        words = self.multiwords.words(token.form)
+        words = self.habits.multiwords.words(token.form)
         return Token(token.start, words, None if "".join(words) == token.form else token.form)
 
     def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
         tokens, ends = [], []
+        multiwords, holds_blanks = self.habits
         labels = self._labels(text, first, is_end)
-        for unit in units(text, labels, self.holds_blanks, longest * LONG_WORD, is_end, first):
+        for unit in units(text, labels, holds_blanks, longest * LONG_WORD, is_end, first):
             form = text[unit.start : unit.end]
             several = unit.label & Boundary.SEVERAL
-            words = self.multiwords.words(form) if several else (form,)
+            words = multiwords.words(form) if several else (form,)
             tokens.append(Token(unit.start, words, form if several else None))
             if unit.label & Boundary.SENTENCE:
                 ends.append(len(tokens))

@@ -17,8 +17,8 @@ from importlib import resources
 from itertools import takewhile
 from typing import Any
 
+from transition_parser.text import text_of
 from transition_parser.text.characters import without_hidden
-from transition_parser.text.tables import text_of
 
 # Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
 OVERRIDES: Mapping[str, str] = {

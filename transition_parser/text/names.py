@@ -9,8 +9,8 @@ from functools import cache
 from itertools import chain, count
 from typing import NamedTuple
 
+from transition_parser.text import text_of, word_list
 from transition_parser.text.frames import packaged
-from transition_parser.text.tables import text_of, word_list
 
 _GREEK = {0x391 + place: letter for place, letter in enumerate("ABGDEZ")} | {0x39A: "K"}
 _ENZYME = re.compile(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
+from transition_parser.text import word_list
 from transition_parser.text.characters import Clusters, shows
-from transition_parser.text.tables import word_list
 from transition_parser.text.tokens import CONTEXT, EMOTICON, Token, tokens, tokens_of_shown
 
 
@@ -116,6 +116,9 @@ class TextSentence(NamedTuple):
         return "".join(parts).removesuffix(" ")
 
 
+FindLanguage = Callable[[str, str | None], str | None]  # as `languages.identify`: text, language before it → language
+
+
 class Segmenter:
     """A way to divide text into sentences and tokens. Paragraphs end at blank lines, and are read in stretches."""
 
@@ -136,6 +139,10 @@ class Segmenter:
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""
         raise NotImplementedError
+
+    def of_domain(self, domain: str | None, find: FindLanguage | None = None) -> Segmenter:
+        """Return the segmenter of a domain; with `find`, one that finds the language of each paragraph, a domain."""
+        return self
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
         """Yield the sentences of a text. All characters between sentences are white space."""

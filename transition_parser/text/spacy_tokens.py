@@ -12,8 +12,8 @@ from string import ascii_lowercase
 
 import regex
 
+from transition_parser.text import word_list
 from transition_parser.text.characters import Clusters
-from transition_parser.text.tables import word_list
 from transition_parser.text.tokens import Token, is_noun
 
 _LOWER, _UPPER, _LETTERS = r"\p{Ll}\p{Lo}", r"\p{Lu}\p{Lo}", r"\p{L}"

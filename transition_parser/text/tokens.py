@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from transition_parser.text import word_list
 from transition_parser.text.characters import Clusters
-from transition_parser.text.tables import word_list
 
 _DEGREES = (
     r"(?:Ph|Ed|Litt|Sc|Th|Psy|Pharm|Mus|LL|W)\.(?:[A-Z]|Va)(?!\w)\.?",

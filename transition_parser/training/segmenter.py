@@ -29,7 +29,6 @@ from transition_parser.text.learned_segmentation import (
     Habits,
     LearnedSegmenter,
     MultiWords,
-    SegmenterOfDomains,
     WrittenSentence,
     WrittenToken,
     labelled,
@@ -79,7 +78,7 @@ def train_segmenter(
     dev: Sequence[WrittenSentence] = (),
     options: SegmenterOptions = SegmenterOptions(),
     report: Callable[[float, int, int, SegmentationScores], None] = lambda dropout, epoch, epochs, scores: None,
-) -> LearnedSegmenter | SegmenterOfDomains:
+) -> LearnedSegmenter:
     """Return a segmenter that divides text as a treebank does, or the treebank of each domain: the best on `dev`."""
     if not train:
         raise InputError("there are no training sentences")
@@ -97,7 +96,7 @@ def _trained(
     options: SegmenterOptions,
     dropout: float,
     report: Callable[[float, int, int, SegmentationScores], None],
-) -> tuple[float, LearnedSegmenter | SegmenterOfDomains]:
+) -> tuple[float, LearnedSegmenter]:
     """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
     shown = [*filter(None, map(_shown, sentences))]
     known = Characters.of_texts(map(_text, shown))
@@ -114,10 +113,7 @@ def _trained(
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
     labeller = NetworkLabeller(mean.module, known, pieces, domains)
     corpus = _Corpus(shown, labeller, options)
-    habits = {domain: _habits(some) for domain, some in by_domain.items()}
-    segmenter: LearnedSegmenter | SegmenterOfDomains = LearnedSegmenter(labeller, *habits.get(None, Habits()))
-    if domains:
-        segmenter = SegmenterOfDomains(labeller, {name: habits[name] for name in domains})
+    segmenter = LearnedSegmenter(labeller, {domain: _habits(some) for domain, some in by_domain.items()})
     least = _LEAST_EPOCHS[bool(domains)]
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, least), _MOST_EPOCHS)
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
@@ -301,12 +297,8 @@ def segmentation_scores(segmenter: Segmenter, gold: Sequence[WrittenSentence]) -
     return SegmentationScores(*(200.0 * len(ours & own) / max(len(ours) + len(own), 1) for ours, own in pairs))
 
 
-def _scores_of_domains(
-    segmenter: LearnedSegmenter | SegmenterOfDomains, gold: Sequence[WrittenSentence]
-) -> SegmentationScores:
+def _scores_of_domains(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
     """Return the F1 of a segmenter; with several domains the mean over them."""
-    if isinstance(segmenter, LearnedSegmenter):
-        return segmentation_scores(segmenter, gold)
     parts = _by_domain(gold)
     found = [segmentation_scores(segmenter.of_domain(domain), some) for domain, some in parts.items()]
     return SegmentationScores(*(sum(scores) / len(parts) for scores in zip(*found, strict=True)))

@@ -8,7 +8,7 @@ from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import SERVING, TreeView
-from transition_parser.text.tables import word_list
+from transition_parser.text import word_list
 
 _TIMES = frozenset("time duration frequency purpose cause condition concession manner".split())
 _PLACES = frozenset(

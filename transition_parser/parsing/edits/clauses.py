@@ -6,7 +6,7 @@ import re
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text.tables import word_list
+from transition_parser.text import word_list
 
 _ASKED = {
     "where": ("place", "location"),

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
-from transition_parser.text.tables import word_list
 
 _AFTER, _OPENERS, _SAME_PAST, _WISHES = (
     frozenset(word_list(f"edits: {name}")) for name in ("after commands", "openers", "same past", "wishes")

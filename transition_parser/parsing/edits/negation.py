@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatize
-from transition_parser.text.tables import word_list
 from transition_parser.transitions.amr_state import lemma_of
 
 _OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.lists import SEPARATORS
-from transition_parser.text.tables import word_list
+from transition_parser.text import word_list
 from transition_parser.transitions.amr_state import AmrWord
 
 BEFORE_VERBS, _AUXILIARIES, _POSSESSIVES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.text.tables import word_list
+from transition_parser.text import word_list
 
 _COPULAS = ("is", "are", "was", "were", "'s")
 _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | {*_COPULAS, "am", "has", "have", "had", "can", "may"}

@@ -8,7 +8,7 @@ from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.text.tables import word_list
+from transition_parser.text import word_list
 from transition_parser.transitions.amr_limits import Sort, sort_of
 
 # relations of words that only serve their head, such as *has* or *after*
