@@ -57,12 +57,12 @@ def models_read_once():
     if "transition_parser.storage.checkpoints" not in sys.modules:  # no test here parses
         yield
         return
-    from transition_parser.storage import checkpoints, names
+    from transition_parser.storage import cards, checkpoints
 
     read, once = checkpoints._load_exported, cache(checkpoints._load_exported)
 
     def load(folder: Path) -> tuple:
-        if folder.parent != names.PRETRAINED or "minilm" in folder.name:
+        if folder.parent != cards.PRETRAINED or "minilm" in folder.name:
             return read(folder)
         model, resources = once(folder)
         return copy.deepcopy(model), resources

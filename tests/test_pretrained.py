@@ -15,7 +15,7 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
-from transition_parser.storage.names import PRETRAINED
+from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions.amr_limits import ONCE
 
 MINILM = pytest.mark.skipif(

@@ -16,7 +16,7 @@ from transition_parser import Parse, Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.parsing.parser import LoadOptions
-from transition_parser.storage.names import BEST, PRETRAINED, AmrModel, TreeModel
+from transition_parser.storage.cards import BEST, PRETRAINED, AmrModel, TreeModel
 from transition_parser.transitions.config import ParserConfig
 
 PROGRAM = """

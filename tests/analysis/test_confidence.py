@@ -21,9 +21,9 @@ from transition_parser.analysis.confidence import (
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.calibration import Calibration, Scaling
+from transition_parser.storage.cards import CONFIG, PRETRAINED
 from transition_parser.storage.checkpoints import export_checkpoint, load_model
 from transition_parser.storage.exports import read_config, sha256_of_json, write_config
-from transition_parser.storage.names import CONFIG, PRETRAINED
 
 SCALING = Scaling(2.0, -0.5)
 CALIBRATION = Calibration({"arc_scores": SCALING}, {"arc_scores": Scaling(1.5, 0.25)})

@@ -5,7 +5,7 @@ from fairseq.data import Dictionary
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Vocabulary
-from transition_parser.storage.names import PRETRAINED
+from transition_parser.storage.cards import PRETRAINED
 from transition_parser.tasks.transition_parsing import fairseq_dictionary
 
 

@@ -11,9 +11,8 @@ import pytest
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.parser import Parser
-from transition_parser.storage.cards import known_models, read_card
+from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, read_card
 from transition_parser.storage.checkpoints import model_path
-from transition_parser.storage.names import PRETRAINED, VARIABLE
 
 FIGURES = {"arc-hybrid-swap": ("uas", "las"), "amr": ("smatch",)}
 

@@ -19,9 +19,9 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
 from transition_parser.data.resources import LABELLER, TABLE, Resources
 from transition_parser.modules.semantic_roles import RoleLabeller
+from transition_parser.storage.cards import CONFIG, PRETRAINED
 from transition_parser.storage.checkpoints import export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import WEIGHTS, model_files, read_config, sha256_of_json
-from transition_parser.storage.names import CONFIG, PRETRAINED
 
 SENTENCES = [["The", "dog", "wants", "to", "sleep", "."], ["Anna", "sat", "in", "the", "city"], ["No"]]
 

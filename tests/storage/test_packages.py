@@ -16,9 +16,8 @@ from tests.conftest import ROOT, run_here
 from transition_parser import __version__
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.parsing.parser import Parser
-from transition_parser.storage.cards import known_models, write_card
+from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, model_names, write_card
 from transition_parser.storage.checkpoints import model_path
-from transition_parser.storage.names import PRETRAINED, VARIABLE, model_names
 
 CARD = {"description": "Arbres français", "language": "fr", "license": "CC BY-SA 4.0"}
 

@@ -16,8 +16,8 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.four_bits import FILE_NAME
 from transition_parser.storage import segmenters
+from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.storage.names import PRETRAINED
 from transition_parser.storage.segmenters import DESCRIPTION, WEIGHTS, load_segmenter, save_segmenter
 from transition_parser.text.learned_segmentation import LearnedSegmenter
 from transition_parser.text.segmentation import ENGLISH

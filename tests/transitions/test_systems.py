@@ -12,7 +12,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import oracle
 from transition_parser.preprocess.dependency import once_in
-from transition_parser.storage.names import PRETRAINED
+from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, make_system
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.tree_system import RootRelations

@@ -52,8 +52,8 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
 def _model_files() -> tuple[str, ...]:
     """Return the names that the files of an exported model may have."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
+    from transition_parser.storage.cards import CONFIG
     from transition_parser.storage.exports import WEIGHTS
-    from transition_parser.storage.names import CONFIG
 
     return (CONFIG, WEIGHTS, *FILES, *OPTIONAL_FILES)
 

@@ -67,9 +67,9 @@ from transition_parser.parsing.sentences.texts import (
     warn_of_traps,
     whole_sentences,
 )
+from transition_parser.storage.cards import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.storage.exports import check_finite
-from transition_parser.storage.names import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.pieces import normalise

@@ -25,7 +25,18 @@ from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILE
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.semantic_roles import RoleLabeller
-from transition_parser.storage.cards import FILE_NAME, front_matter
+from transition_parser.storage.cards import (
+    BEST,
+    CONFIG,
+    FILE_NAME,
+    OWN_NAMES,
+    PRETRAINED,
+    front_matter,
+    installed_model,
+    model_names,
+    name_of,
+    named_models,
+)
 from transition_parser.storage.exports import (
     WEIGHTS,
     Exported,
@@ -36,16 +47,6 @@ from transition_parser.storage.exports import (
     stored_weights,
     with_weights,
     write_config,
-)
-from transition_parser.storage.names import (
-    BEST,
-    CONFIG,
-    OWN_NAMES,
-    PRETRAINED,
-    installed_model,
-    model_names,
-    name_of,
-    named_models,
 )
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.text.languages import language_of

@@ -24,9 +24,9 @@ from torch.overrides import TorchFunctionMode
 from transition_parser.base.errors import InputError, errors_at, input_error
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, short_repr, write_json
 from transition_parser.data.resources import Resources
-from transition_parser.kernels.int8 import LARGEST, quantise_weights
+from transition_parser.kernels.encoders import LARGEST, quantise_weights
 from transition_parser.modules.calibration import Calibration
-from transition_parser.storage.names import CONFIG, version_of
+from transition_parser.storage.cards import CONFIG, version_of
 
 WEIGHTS = "model.safetensors"
 FORMAT_VERSION = 1

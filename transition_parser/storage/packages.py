@@ -24,9 +24,8 @@ from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import new_files
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.mpnet_parts import NAME, PACKAGES
-from transition_parser.storage.cards import FILE_NAME, ModelCard, card_text, read_card
+from transition_parser.storage.cards import CONFIG, FILE_NAME, GROUP, OWN_NAMES, ModelCard, card_text, read_card
 from transition_parser.storage.exports import model_files, read_config
-from transition_parser.storage.names import CONFIG, GROUP, OWN_NAMES
 
 PREFIX = "transition-parser-"
 _TAG = "py3-none-any"

@@ -25,8 +25,8 @@ from transition_parser.base.model_files import (
 )
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeller
+from transition_parser.storage.cards import CONFIG
 from transition_parser.storage.exports import Exported, read_config, stored_weights, with_weights, write_config
-from transition_parser.storage.names import CONFIG
 from transition_parser.text.characters import Characters
 from transition_parser.text.learned_segmentation import Habits, LearnedSegmenter, MultiWords
 

@@ -17,7 +17,7 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.parsing import edits
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.order import EDITS
-from transition_parser.storage.names import PRETRAINED
+from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrWord
 
