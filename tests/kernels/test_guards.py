@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels import encoders, loader, trees
+from transition_parser.kernels import encoders, loader, searches
 from transition_parser.states.machine import columns_of_situations, effects_table
 from transition_parser.states.table import ActionClass
 
@@ -25,8 +25,8 @@ def ints(*numbers) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.int32)
 
 
-def search_trees(column, effects, legal, **others) -> trees.FoundDerivations:
-    return trees.search_trees(**others, machine=trees.TreeMachine(column, effects, legal, 0))
+def search_trees(column, effects, legal, **others) -> searches.FoundDerivations:
+    return searches.search_trees(**others, machine=searches.TreeMachine(column, effects, legal, 0))
 
 
 def search_case() -> dict:
@@ -79,7 +79,7 @@ KERNELS = {
     "recurrent_layer": (recurrent, recurrent_case),
     "letter_maxima": (encoders.letter_maxima, letters_case),
     "search_trees": (search_trees, search_case),
-    "replay_derivation": (trees.replay_derivation, replay_case),
+    "replay_derivation": (searches.replay_derivation, replay_case),
 }
 WRONG = {
     "add_and_normalise": [
@@ -164,7 +164,7 @@ def test_what_is_required(tensor):
 
 
 def test_what_is_right_is_computed():
-    assert trees.replay_derivation(**replay_case()) == ([1], [5], [0.0])
+    assert searches.replay_derivation(**replay_case()) == ([1], [5], [0.0])
     found = search_trees(**search_case())
     assert found.counts[1] >= 1 and (found.added <= 0).all()
     for count, steps, actions in zip(found.counts, found.steps, (4, 2), strict=True):

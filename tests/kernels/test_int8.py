@@ -11,8 +11,8 @@ from torch import nn
 from tests.conftest import threads
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.base.process import at_most_avx2, has_vnni
-from transition_parser.kernels import int8, loader
-from transition_parser.kernels.int8 import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
+from transition_parser.kernels import encoders, loader
+from transition_parser.kernels.encoders import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Windows
 from transition_parser.modules.packing import quantise
 
@@ -40,7 +40,7 @@ PROCESSORS = [(8, 0)] if not has_vnni() else [(8, 0), (8, 1)] if at_most_avx2() 
 
 @pytest.fixture(params=PROCESSORS, ids=lambda limit: f"{limit[0] or 'all'} lanes, {'' if limit[1] else 'no '}VNNI")
 def processor(request):
-    if not int8.has_int8():
+    if not encoders.has_int8():
         pytest.skip("this processor has no AVX2, or there are no kernels")
     with instructions(request.param):
         yield request.param
@@ -64,7 +64,7 @@ def test_int8(dim, dtype):
 
 @needs_int8
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("activation", int8.ACTIVATIONS)
+@pytest.mark.parametrize("activation", encoders.ACTIVATIONS)
 @pytest.mark.parametrize(("inputs", "outputs"), [(64, 64), (4, 1), (31, 65), (1536, 384)])
 def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype):
     torch.manual_seed(inputs)
@@ -89,7 +89,7 @@ def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype)
 @needs_int8
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("activation", int8.ACTIVATIONS)
+@pytest.mark.parametrize("activation", encoders.ACTIVATIONS)
 def test_rows_that_are_not_finite_stay_so(dtype, bad, activation):
     x = torch.ones(4, 64, dtype=dtype)
     x[1, 5] = bad

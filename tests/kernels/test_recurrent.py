@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tests.conftest import threads
 from tests.kernels.test_int8 import PROCESSORS, instructions
-from transition_parser.kernels import encoders, int8, loader
+from transition_parser.kernels import encoders, loader
 from transition_parser.kernels.encoders import RecurrentLayer
 from transition_parser.models.spa_dp import SequencePreservedAttention
 from transition_parser.modules.encoder import lstm_in_steps
@@ -31,7 +31,7 @@ def variant(request):
     lanes, vnni = request.param
     if vnni is None and lanes > loader.library().lanes():
         pytest.skip(f"this processor has no vectors of {lanes} numbers")
-    if vnni is not None and not int8.has_int8():
+    if vnni is not None and not encoders.has_int8():
         pytest.skip("this processor has no AVX2")
     with instructions((lanes, vnni or 0)):
         yield "floats" if vnni is None else "integers"

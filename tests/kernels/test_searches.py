@@ -14,8 +14,8 @@ from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels import amrs, loader
-from transition_parser.kernels.int8 import has_int8
+from transition_parser.kernels import loader, searches
+from transition_parser.kernels.encoders import has_int8
 from transition_parser.models import stack_transformer as decoder
 from transition_parser.modules import packing
 from transition_parser.parsing.search import search
@@ -175,8 +175,8 @@ def test_weights_that_change_are_read_again(amr_parser):
 
 
 def test_what_the_kernel_knows_of_python():
-    assert len(ActionClass) == amrs._COLUMNS
-    assert len(Rows._fields) == amrs._NUMBERS and len(Nodes._fields) == amrs._NODE
+    assert len(ActionClass) == searches._COLUMNS
+    assert len(Rows._fields) == searches._NUMBERS and len(Nodes._fields) == searches._NODE
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
 )
 def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem):
     with threads(2), pytest.raises(ValueError, match=problem):
-        amrs.search_amrs(**{**amr_search, **change(amr_search)})
+        searches.search_amrs(**{**amr_search, **change(amr_search)})
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
@@ -251,11 +251,11 @@ def test_the_kernel_that_searches_amrs_needs_finite_numbers(amr_search, number):
     for name, tensors in (("attended", "memories"), ("attended", "positions")):
         wrong = [torch.full_like(part, number) for part in getattr(amr_search[name], tensors)]
         with pytest.raises(NotFiniteError):
-            amrs.search_amrs(**{**amr_search, **_changed(amr_search, name, **{tensors: wrong})})
+            searches.search_amrs(**{**amr_search, **_changed(amr_search, name, **{tensors: wrong})})
     for name in ("embedded", "output"):
         wrong = torch.full_like(getattr(amr_search["actions"], name), number)
         with pytest.raises(NotFiniteError):
-            amrs.search_amrs(**{**amr_search, **_changed(amr_search, "actions", **{name: wrong})})
+            searches.search_amrs(**{**amr_search, **_changed(amr_search, "actions", **{name: wrong})})
 
 
 PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_int8)]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from transition_parser.base.machine import has_fast_bf16
-from transition_parser.kernels.int8 import has_int8
+from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward, keep_weight
 from transition_parser.modules.packing import pack, quantise

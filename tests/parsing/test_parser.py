@@ -20,7 +20,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
-from transition_parser.kernels.int8 import has_int8
+from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import preparation

@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import encoders, loader, trees
-from transition_parser.kernels.trees import FoundDerivations
+from transition_parser.kernels import encoders, loader, searches
+from transition_parser.kernels.searches import FoundDerivations
 from transition_parser.models.registry import register
 from transition_parser.modules.contract import MemorylessDecoder, ParserModel
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
@@ -267,7 +267,7 @@ class SpaDecoder(MemorylessDecoder):
         most = max_search_actions(self.table.system, int(lengths.max()))
         ranks = [rank if field == "stack" else -rank for field, rank in PLACES]
         words = words.unflatten(-1, (len(PLACES), -1)).contiguous()
-        return trees.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
+        return searches.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
         """Return `encoder_out` with `words` multiplied by the part of W_1 for each place, (B, P, places · width)."""

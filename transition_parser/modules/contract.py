@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels.trees import FoundDerivations
+from transition_parser.kernels.searches import FoundDerivations
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut, WordEncoder
 from transition_parser.modules.semantic_roles import RoleLabeller

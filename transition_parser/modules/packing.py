@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.int8 import (
+from transition_parser.kernels.encoders import (
     LARGEST,
     ZERO,
     Int8Product,

@@ -13,7 +13,7 @@ import torch
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
-from transition_parser.kernels.int8 import has_int8
+from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.packing import pack, quantise
 from transition_parser.storage.exports import check_finite

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.amrs import unroll_amrs
+from transition_parser.kernels.searches import unroll_amrs
 from transition_parser.states.states import FRAMES, RANKS, BatchedMachine, DeviceTable, States
 from transition_parser.states.table import (
     EVOKED,

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import loader, trees
-from transition_parser.kernels.trees import TreeMachine
+from transition_parser.kernels import loader, searches
+from transition_parser.kernels.searches import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.states import TREE, BatchedMachine, DeviceTable
 from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, SHIFT_ID, ActionClass, ActionTable
@@ -246,8 +246,9 @@ def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_
     # arrays, because `torch.tensor` takes several times as long for a list of numbers
     token, log_prob = torch.from_numpy(np.array(tokens, np.int64)), torch.from_numpy(np.array(log_probs, np.double))
     column, relation, name = torch.from_numpy(table.column), torch.from_numpy(table.relation), table.system.name
-    effects, attached = effects_table(name, torch.device("cpu")), attached_in_situations(name)
-    heads, relations, sums = trees.replay_derivation(token, log_prob, len(words), column, relation, effects, attached)
+    effects, attach = effects_table(name, torch.device("cpu")), attached_in_situations(name)
+    found = searches.replay_derivation(token, log_prob, len(words), column, relation, effects, attach)
+    heads, relations, sums = found
     labels = [table.relations[relation] for relation in relations]
     return DependencyTree(tuple(0 if head == len(words) else head + 1 for head in heads), tuple(labels)), sums
 

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import encoders, int8, loader
-from transition_parser.kernels.int8 import Int8Layer, Int8Product, Int8Stack, Int8Weights
+from transition_parser.kernels import encoders, loader
+from transition_parser.kernels.encoders import Int8Layer, Int8Product, Int8Stack, Int8Weights
 from transition_parser.modules.layers import (
     WIDTHS,
     Content,
@@ -224,7 +224,7 @@ class Transformer(nn.Module):
 
     def use_int8(self) -> None:
         """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
-        if int8.supports(self.width, self._sizes.inner, self._sizes.heads):
+        if encoders.supports_int8(self.width, self._sizes.inner, self._sizes.heads):
             self._int8 = Int8Stack([layer.int8() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
@@ -234,7 +234,7 @@ class Transformer(nn.Module):
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))
         if self._int8 is not None and isinstance(layout.parts, Windows):
-            x = int8.int8_layers(x.float(), self._int8, *layout.parts, layout.asking).to(x.dtype)
+            x = encoders.int8_layers(x.float(), self._int8, *layout.parts, layout.asking).to(x.dtype)
         else:
             for layer in self.layers[:-1]:
                 x = layer(x, layout.parts)

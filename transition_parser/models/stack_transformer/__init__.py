@@ -13,8 +13,15 @@ from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import loader
-from transition_parser.kernels.amrs import Actions, Attended, Functions, LayerStack, Prior, search_amrs
-from transition_parser.kernels.trees import FoundDerivations
+from transition_parser.kernels.searches import (
+    Actions,
+    Attended,
+    FoundDerivations,
+    Functions,
+    LayerStack,
+    Prior,
+    search_amrs,
+)
 from transition_parser.models.registry import register
 from transition_parser.models.stack_transformer.attention import (
     PositionScores,
