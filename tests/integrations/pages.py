@@ -45,7 +45,7 @@ def downloaded(tab, name: str) -> str:
 @contextmanager
 def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen, str]]:
     """The process, and the address at which it serves, once it does; it is gone at the end."""
-    command = [sys.executable, "-m", "transition_parser.cli.main", "serve", *arguments, "--port", "0"]
+    command = [sys.executable, "-m", "transition_parser", "serve", *arguments, "--port", "0"]
     environment = {**os.environ, **OF_PROGRAMS}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

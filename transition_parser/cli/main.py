@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transition_parser.cli.options import Command
 
 COMMANDS = {  # subcommand → the module of this folder that has it
-    "train": "train", "parse": "parse", "score": "score", "draw": "draw", "serve": "serve", "models": "models",
+    "train": "train", "parse": "parse", "score": "score", "draw": "pages", "serve": "pages", "models": "models",
     "download": "download", "merge": "corpora", "align": "corpora", "preprocess": "corpora", "oracle": "corpora",
     "export": "models", "package": "models", "calibrate": "models", "segmenter": "models",
 }  # fmt: skip
@@ -140,7 +140,3 @@ def _printable(message: Warning | str) -> str:
     """Return a message in which names, as of files, are not endless and bring no control characters to a terminal."""
     short = _LONG.sub(lambda name: shortened(name[0], 400), str(message))
     return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in short)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

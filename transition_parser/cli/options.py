@@ -7,18 +7,16 @@ import importlib.util
 import json
 import os
 import sys
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, missing_extra, note
+from transition_parser.base.errors import InputError, input_error, missing_extra, note
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.text.columns import KNOWN, asked_for, predicted, present
 
-_BEAM = 4  # of pages
 _PACKAGE = __name__.partition(".")[0]
 # the options that belong to only one formalism, with their default values
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
@@ -167,19 +165,6 @@ def layout_of_text(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `Parser.read` for the options of `add_text`."""
     tokenized = True if arguments.tokens else False if arguments.tokenize else None
     return {"tokenized": tokenized, "raw": arguments.raw, "vertical": arguments.vertical}
-
-
-def add_beam(parser: argparse._ActionsContainer) -> None:
-    """Add --beam of pages, whose default is None; see `beam_of_pages`."""
-    what = f"beam size (default: {_BEAM}; 1: greedy search)"
-    parser.add_argument("--beam", type=positive, metavar="N", help=what)
-
-
-def beam_of_pages(given: int | None) -> int:
-    """Return the beam that pages show; a default is no reason to warn that a model needs no beam."""
-    if given is None:
-        warnings.simplefilter("ignore", UnusedBeamWarning)
-    return given or _BEAM
 
 
 def check_inputs(paths: Sequence[str]) -> None:

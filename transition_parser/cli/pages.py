@@ -1,0 +1,261 @@
+"""Commands that draw graphs, and that serve or write pages with them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, needs_extra
+from transition_parser.base.files import replacing
+from transition_parser.base.process import progress
+from transition_parser.cli.options import (
+    Command,
+    OptionsOf,
+    add,
+    add_system,
+    add_text,
+    check_inputs,
+    check_options,
+    check_unset,
+    import_user_dir,
+    layout_of_text,
+    port,
+    positive,
+)
+from transition_parser.parsing.formalisms import TREES, formalism_of_files
+
+if TYPE_CHECKING:
+    from transition_parser.analysis.traces import Trace
+
+_BEAM = 4
+
+
+def _add_beam(parser: argparse._ActionsContainer) -> None:
+    what = f"beam size (default: {_BEAM}; 1: greedy search)"
+    parser.add_argument("--beam", type=positive, metavar="N", help=what)
+
+
+def _beam(given: int | None) -> int:
+    """Return the beam that pages show; a default is no reason to warn that a model needs no beam."""
+    if given is None:
+        warnings.simplefilter("ignore", UnusedBeamWarning)
+    return given or _BEAM
+
+
+# --- draw -------------------------------------------------------------------------------------
+
+
+_DRAW = """example:
+  transition-parser draw dev.conllu --id weblog-7 --system arc-hybrid-swap -o weblog-7.svg
+  transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png
+  transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
+FORMATS, PAGE = (".svg", ".png", ".pdf", ".tex"), ".html"
+OPTIONS: OptionsOf = {TREES: {"system": None}}
+_OF_MODELS = {"beam": None, **dict.fromkeys(("raw", "tokens", "tokenize", "vertical"), False), "user_dir": None}
+_OF_PAGES = {"sentences": 20, "model": []}
+
+
+def add_draw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, read as by parse")
+    parser.add_argument("--id", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)")
+    add_system(parser, required=False, formalism=TREES)
+    output = f"picture or page to write; the name ends in {', '.join((*FORMATS, PAGE))}"
+    parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=output)
+    of_pages = parser.add_argument_group("options for pages")
+    most = "draw the first N sentences at most (default: %(default)s)"
+    of_pages.add_argument("--sentences", type=positive, default=_OF_PAGES["sentences"], metavar="N", help=most)
+    models = "draw the parses of these models instead of the graphs in IN"
+    of_pages.add_argument("--model", nargs="+", default=[], metavar="MODEL", help=models)
+    _add_beam(of_pages)
+    add_text(of_pages)
+    add(of_pages, "--user-dir")
+
+
+def run_draw(arguments: argparse.Namespace) -> int:
+    """Draw a sentence of a CoNLL-U file or an AMR bank.
+
+    With --system the picture of a tree includes the derivation that builds it (stack, buffer and arc of every step).
+    The picture of an AMR includes the words that its nodes are aligned to. SVG needs no other package, PNG and PDF need
+    the extra `draw`; .tex is a tree for the LaTeX package tikz-dependency.
+
+    If -o ends in .html, the output is a page of many sentences, which opens without a server. The page steps through
+    derivations. Without --model they build the graphs of IN. With --model they are the derivations by which models
+    parse IN, with the probability of every action and the other hypotheses of the beam.
+    """
+    suffix = Path(arguments.output).suffix
+    if suffix not in (*FORMATS, PAGE):
+        raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")
+    if suffix != PAGE:
+        check_unset(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
+        formalism = formalism_of_files(arguments.input)
+        check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
+        if suffix == ".tex":
+            check_unset(arguments, {"system": None}, f"draws a derivation, and {arguments.output} is of a tree alone")
+        with replacing(arguments.output) as temporary:
+            formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
+        return 0
+    if not arguments.model:
+        check_unset(arguments, _OF_MODELS, "is only for parses of models: give --model")
+    from transition_parser.integrations.page import page
+
+    documents = [_parsed(arguments, model) for model in arguments.model] or [_gold(arguments)]
+    with replacing(arguments.output) as temporary:
+        temporary.write_text(page({"documents": documents}), encoding="utf-8")
+    return 0
+
+
+def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
+    from transition_parser.analysis.traces import trace_gold
+
+    formalism = formalism_of_files(arguments.input)
+    check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
+    graphs = formalism.gold(arguments.input, arguments.system)
+    traces = (
+        trace_gold(formalism, *gold, drawings=True) for gold in graphs if arguments.id in (None, gold.sentence.id)
+    )
+    return _document(f"{Path(arguments.input).name}, as it is", arguments, traces)
+
+
+def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
+    from transition_parser.analysis.traces import trace
+    from transition_parser.parsing.parser import Parser
+
+    if arguments.system is not None:
+        raise InputError("--system is for the graphs of files: leave it out with --model, which has its own system")
+    import_user_dir(arguments.user_dir)
+    check_inputs([arguments.input])
+    parser = Parser.load(model, _beam(arguments.beam))
+    read = parser.read(arguments.input, **layout_of_text(arguments))
+    traces = (trace(parser, sentence, drawings=True) for sentence in read if arguments.id in (None, sentence.id))
+    return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
+
+
+def _document(title: str, arguments: argparse.Namespace, traces: Iterable[Trace]) -> dict[str, Any]:
+    found = [one.as_data() for one in progress(islice(traces, arguments.sentences), "drawing")]
+    if not found:
+        problem = "the file holds no sentences" if arguments.id is None else f"no sentence {arguments.id!r}"
+        raise input_error(problem, arguments.input)
+    return {"title": title, "traces": found}
+
+
+# --- serve ------------------------------------------------------------------------------------
+
+
+_SERVE = """example:
+  transition-parser serve
+  transition-parser serve en amr --port 8000
+  curl -s http://127.0.0.1:8000/api/parse -H 'Content-Type: application/json' \\
+      -d '{"model": "en", "text": "She sells sea shells."}'"""
+MODELS = ["en", "en-ewt", "amr"]  # en-ewt has the steps of trees that en, which scores whole trees, has not
+
+
+def add_serve(parser: argparse.ArgumentParser) -> None:
+    models = f"checkpoints, exported folders, or names of models (default: {' '.join(MODELS)})"
+    parser.add_argument("models", nargs="*", default=MODELS, metavar="MODEL", help=models)
+    ports = "port to listen on (default: 8000; 0: any free port)"
+    parser.add_argument("--port", type=port, default=8000, metavar="N", help=ports)
+    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
+    _add_beam(parser)
+    add(parser.add_argument_group("speed"), "--threads", "--precision", "--device")
+    limits = parser.add_argument_group("limits")
+    for name, _field, kind, default, what in _LIMITS:
+        metavar = "S" if kind is _seconds else "N"
+        what = f"{what} (default: {default:g})"
+        limits.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=what)
+    hosts = "host names that requests may use, such as localhost,*.example.org (default: any)"
+    parser.add_argument("--allowed-hosts", type=_hosts, default=["*"], metavar="HOST,…", help=hosts)
+    log = "log each request as a line on standard error, without its text"
+    parser.add_argument("--log", action="store_true", help=log)
+    add(parser, "--user-dir")
+
+
+def run_serve(arguments: argparse.Namespace) -> NoReturn:
+    """Serve a web page and a JSON API for parsing; /openapi.json describes the API.
+
+    The page shows the trees or AMRs of a text that is typed into it, and any derivation step by step.
+
+    Nothing leaves this machine, and no other machine reaches it: the server listens on 127.0.0.1 unless --host says
+    otherwise. There is no password. Texts are neither kept nor logged.
+    """
+    with needs_extra("serve", "pages and the API"):
+        import fastapi  # noqa: F401
+        import granian  # noqa: F401
+    from transition_parser.base.process import keep_few_kernels, keep_freed_memory
+    from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
+    from transition_parser.parsing.parser import Parser
+
+    names = _names(arguments.models)
+    with bound_socket(arguments.host, arguments.port) as bound:  # first, to report a taken port at once
+        import_user_dir(arguments.user_dir)
+        keep_freed_memory()
+        keep_few_kernels()
+        options = {name: getattr(arguments, name) for name in ("device", "precision", "threads")}
+        beam = _beam(arguments.beam)
+        parsers = {name: Parser.load(model, beam, **options) for name, model in names.items()}
+        for parser in parsers.values():
+            parser.parse("Bright stars shine above mountains.")  # loads what is read at its first use
+        descriptions = {name: _description(model) for name, model in names.items()}
+        limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS}
+        app = make_app(parsers, Limits(**limits), arguments.allowed_hosts, descriptions)
+        serve(app, bound, arguments.log)
+    # While Python ends, it ends threads that want to run Python, too, and those of granian then abort the process.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _names(models: list[str]) -> dict[str, str]:
+    """Return name on the page → model. The name is the last part of the model's path."""
+    names: dict[str, str] = {}
+    for model in models:
+        name = Path(model).name or model
+        if name in names:
+            raise InputError(f"{names[name]} and {model} have the same name: serve only one of them, or rename one")
+        names[name] = model
+    return names
+
+
+def _description(model: str) -> str | None:
+    from transition_parser.storage.cards import CONFIG, read_card
+    from transition_parser.storage.checkpoints import model_path
+
+    folder = model_path(model)
+    return read_card(folder).description if (folder / CONFIG).exists() else None  # checkpoints have no card
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+    return value
+
+
+def _hosts(text: str) -> list[str]:
+    hosts = [host.strip() for host in text.split(",")]
+    for host in hosts:
+        if not re.fullmatch(r"\*|(\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host):
+            raise argparse.ArgumentTypeError(
+                f"{host!r} is not the name of a host without a port (such as localhost, 10.0.0.5, [::1], *.example.org)"
+            )
+    return hosts
+
+
+_LIMITS = (  # option; field of `Limits`; type; default; meaning
+    ("max-characters", "characters", positive, 20_000, "longest text, in characters"),
+    ("max-words", "words", positive, 2_000, "longest text, in words"),
+    ("max-sentence", "sentence", positive, 500, "longest sentence, in words"),
+    ("timeout", "seconds", _seconds, 60.0, "longest time to answer a request, in seconds"),
+)
+
+
+COMMANDS = {
+    "draw": Command("draw a tree, a derivation or an AMR, or write a page of derivations", _DRAW, add_draw, run_draw),
+    "serve": Command("serve a web page and a JSON API for parsing", _SERVE, add_serve, run_serve),
+}
