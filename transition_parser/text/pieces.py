@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,8 +17,6 @@ from sentencepiece import SentencePieceProcessor
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_bytes
 from transition_parser.text.characters import without_hidden
-
-_Merge = tuple[float, int, int, str]  # rank, position of the left symbol, position of the right symbol, merged piece
 
 
 class BpeDropout:
@@ -35,40 +32,27 @@ class BpeDropout:
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
         """Return the pieces of `▁` and a word after merges, each of which is left out with probability `p`."""
         pieces: list[str] = []
-        for symbol in filter(None, self._merged(list(text), p, draws)):
+        for symbol in self._merged(text, p, draws):
             known = symbol in self._ranks or not self._has_bytes
             pieces += [symbol] if known else [f"<0x{byte:02X}>" for byte in symbol.encode()]
         return pieces
 
-    def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
-        """Merge neighboring symbols in place, the merge with the lowest rank first, and return the list."""
-        count = len(symbols)
-        following, preceding = [*range(1, count + 1)], [*range(-1, count - 1)]
-        agenda = [merge for i in range(count - 1) for merge in self._merges(symbols, i, i + 1)]
-        heapq.heapify(agenda)
-        while agenda:
-            _rank, left, right, piece = heapq.heappop(agenda)
-            if not symbols[left] or not symbols[right] or len(symbols[left]) + len(symbols[right]) != len(piece):
-                continue  # another merge has changed these symbols
+    def _merged(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
+        """Return the letters after merges of neighbors, the merge with the lowest rank first."""
+        symbols, left_out = [*text], set[tuple[int, ...]]()  # start, middle and end of each merge that was left out
+        while True:
+            places, merges = [0, *accumulate(map(len, symbols))], []
+            for i, pair in enumerate(pairwise(symbols)):
+                rank = self._ranks.get("".join(pair))
+                if rank is not None and (*places[i : i + 3],) not in left_out:
+                    merges.append((rank, i))
+            if not merges:
+                return symbols
+            _, i = min(merges)
             if next(draws) < p:
-                continue
-            symbols[left], symbols[right] = piece, ""
-            before, after = preceding[left], following[right]
-            following[left] = after
-            if after < count:
-                preceding[after] = left
-            for pair in ((before, left), (left, after)):
-                for merge in self._merges(symbols, *pair):
-                    heapq.heappush(agenda, merge)
-        return symbols
-
-    def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
-        """Return the merge of two neighboring symbols, if there is one."""
-        if left < 0 or right == len(symbols):
-            return []
-        piece = symbols[left] + symbols[right]
-        rank = self._ranks.get(piece)
-        return [] if rank is None else [(rank, left, right, piece)]
+                left_out.add((*places[i : i + 3],))
+            else:
+                symbols[i : i + 2] = ["".join(symbols[i : i + 2])]
 
 
 Value = TypeVar("Value")
