@@ -9,7 +9,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.drawing.pictures import of_kind
 from transition_parser import Parser
 from transition_parser.cli.main import warnings_as_lines
-from transition_parser.cli.options import beam_of_pages
+from transition_parser.cli.pages import beam_of_pages
 from transition_parser.drawing.trees import tree_drawings
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu

@@ -42,7 +42,7 @@ def _add_beam(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--beam", type=positive, metavar="N", help=what)
 
 
-def _beam(given: int | None) -> int:
+def beam_of_pages(given: int | None) -> int:
     """Return the beam that pages show; a default is no reason to warn that a model needs no beam."""
     if given is None:
         warnings.simplefilter("ignore", UnusedBeamWarning)
@@ -131,7 +131,7 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
         raise InputError("--system is for the graphs of files: leave it out with --model, which has its own system")
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.input])
-    parser = Parser.load(model, _beam(arguments.beam))
+    parser = Parser.load(model, beam_of_pages(arguments.beam))
     read = parser.read(arguments.input, **layout_of_text(arguments))
     traces = (trace(parser, sentence, drawings=True) for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
@@ -197,7 +197,7 @@ def run_serve(arguments: argparse.Namespace) -> NoReturn:
         keep_freed_memory()
         keep_few_kernels()
         options = {name: getattr(arguments, name) for name in ("device", "precision", "threads")}
-        beam = _beam(arguments.beam)
+        beam = beam_of_pages(arguments.beam)
         parsers = {name: Parser.load(model, beam, **options) for name, model in names.items()}
         for parser in parsers.values():
             parser.parse("Bright stars shine above mountains.")  # loads what is read at its first use

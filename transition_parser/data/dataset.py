@@ -208,21 +208,16 @@ class TransitionDataset(FairseqDataset):
         if not len(indices):
             raise InputError("the data hold no sentences")
         most_tokens, most_sentences = max_tokens or np.inf, max_sentences or np.inf
-        # the batch goes from `start` to `end`, and more sentences, up to the one at `position`, wait for a multiple
-        start, end, ends, longest, longest_waiting = 0, 0, [], 0, 0
-        for position, length in enumerate(np.minimum(self.num_tokens_vec(indices), most_tokens).tolist()):
-            longest_waiting = max(longest_waiting, length)
-            size = position + 1 - start
-            if size > most_sentences or size * max(longest, longest_waiting) > most_tokens:
-                ends.append(end)
-                if (position + 1 - end) * longest_waiting > most_tokens:
-                    ends.append(position)
-                    longest_waiting = length
-                start, longest = ends[-1], 0
-                size = position + 1 - start
-            if size < required_batch_size_multiple or size % required_batch_size_multiple == 0:
-                end, longest, longest_waiting = position + 1, max(longest, longest_waiting), 0
-        return np.split(np.asarray(indices), [*ends, end] if end < len(indices) else ends)
+        lengths, ends = self.num_tokens_vec(indices).tolist(), [0]
+        while ends[-1] < len(lengths):
+            start, size, longest = ends[-1], 0, lengths[ends[-1]]
+            while not size or (size < most_sentences and (size + 1) * longest <= most_tokens):
+                size += 1
+                if start + size == len(lengths):
+                    break
+                longest = max(longest, lengths[start + size])
+            ends.append(start + size - size % required_batch_size_multiple * (size > required_batch_size_multiple))
+        return np.split(np.asarray(indices), ends[1:-1])
 
     @property
     def sizes(self) -> np.ndarray:
