@@ -23,7 +23,7 @@ from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut, WordEncoder
 from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.words import TAGS, InputReader, WordTensors
+from transition_parser.modules.words import TAGS, WordInputs, WordTensors
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, DeviceTable, States
 from transition_parser.states.table import ActionTable
@@ -300,9 +300,9 @@ class ParserModel(nn.Module):
             self.tags = tags
 
     @property
-    def inputs(self) -> InputReader | None:
-        """The inputs, besides pieces, by which the encoder reads words; None for an encoder without them."""
-        return getattr(self.encoder, "inputs", None)
+    def inputs(self) -> WordInputs:
+        """The inputs, besides pieces, by which the encoder reads words."""
+        return getattr(self.encoder, "inputs", None) or WordInputs()
 
     @property
     def tag_heads(self) -> TagHeads | None:
@@ -327,14 +327,14 @@ class ParserModel(nn.Module):
 
         net_input: `src_tokens`, (B, S) piece ids; `features`: `ActionTable.features`; `words`: `WordInputs.read`
         """
-        tokens, words = net_input["src_tokens"], net_input.get("words")
-        encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)
-        if words is not None and TAGS in words and self.tag_heads is not None and not self.training:
+        tokens, words = net_input["src_tokens"], net_input.get("words") or {}
+        encoder_out = self.encoder(tokens, words=words) if words else self.encoder(tokens)
+        if TAGS in words and self.tag_heads is not None and not self.training:
             known, predicted = words[TAGS]["ids"], self.tag_heads.best_tags(encoder_out.tagged)
             is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
             words = {**words, TAGS: {"ids": torch.where((known == 0) & is_word, predicted, known)}}
             encoder_out = self.encoder(tokens, words=words)
-        domains = words[DOMAIN]["ids"] if words is not None and DOMAIN in words else None
+        domains = words[DOMAIN]["ids"] if DOMAIN in words else None
         return replace(encoder_out, features=net_input.get("features"), domains=domains)
 
     def read(

@@ -63,10 +63,9 @@ class ReadingSettings(NamedTuple):
     @classmethod
     def from_resources(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> ReadingSettings:
         """Make the settings that the options ask for; without options, words are read by their pieces alone."""
+        options = options or WordOptions()
         dictionary, opens = resources.source_dictionary, resources.opens_word()
         opens[dictionary.eos()] = True
-        if options is None:
-            return cls(opens, dictionary.pad())
         return cls(opens, dictionary.pad(), WordInputs(options, dim, resources), not options.no_pieces)
 
 
@@ -77,8 +76,9 @@ class WordReader(nn.Module):
 
     def __init__(self, reading: ReadingSettings, *, dim: int, any_width: bool = False) -> None:
         super().__init__()
-        opens, self.padding, self.inputs, pieces = reading
-        joined = dim if self.inputs is None else self.inputs.width
+        opens, self.padding, inputs, pieces = reading
+        self.inputs = inputs or WordInputs(dim=dim)
+        joined = self.inputs.width
         self.read_width = joined if any_width else dim
         self.project = None if joined == self.read_width else linear(joined, dim)
         self.register_buffer("opens", opens, persistent=False)
@@ -94,8 +94,6 @@ class WordReader(nn.Module):
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
         """Return words and roots (B, P, read_width), and their mask (B, P), of piece ids (B, S), padded anywhere."""
         x, mask = self._pool(src_tokens)
-        if self.inputs is None:
-            return x, mask
         joined = self.inputs(x, words)
         if self.project is not None:
             joined = self.project(joined)

@@ -16,9 +16,8 @@ from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.word_inputs import NO_ANNOTATIONS
+from transition_parser.modules.words import WordInputs
 from transition_parser.states.states import States
-from transition_parser.text.columns import Annotations
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,25 +30,23 @@ class EnsembleOut(EncoderOut):
     members: Sequence[EncoderOut]
 
 
-class EnsembleInputs:
-    """The word inputs of members that have inputs besides pieces, by the member's number: "0", "1", …"""
+class EnsembleInputs(WordInputs):
+    """The word inputs of members, by the member's number: "0", "1", …"""
 
     def __init__(self, members: Sequence[ParserModel]) -> None:
-        self.members = {str(i): member.inputs for i, member in enumerate(members) if member.inputs is not None}
+        super().__init__()
+        self.update({str(i): member.inputs for i, member in enumerate(members)})
 
     @property
     def columns(self) -> Collection[str]:
-        return {name for inputs in self.members.values() for name in inputs.columns}
+        return {name for inputs in self.values() for name in inputs.columns}
 
     @property
     def given_columns(self) -> Collection[str]:
-        return {name for inputs in self.members.values() for name in inputs.given_columns}
+        return {name for inputs in self.values() for name in inputs.given_columns}
 
     def __contains__(self, name: str) -> bool:
-        return any(name in inputs for inputs in self.members.values())
-
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Any]:
-        return {number: inputs.read(sentences, annotations) for number, inputs in self.members.items()}
+        return any(name in inputs for inputs in self.values())
 
 
 class EnsembleSearch(SearchState):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -102,29 +101,13 @@ class TaggedWordOptions(WordOptions):
         return super().contradictions()
 
 
-class InputReader(Protocol):
-    """The word inputs besides pieces, in parsing: `WordInputs` or those of an ensemble."""
-
-    @property
-    def columns(self) -> Collection[str]:
-        """The columns of the data that are read."""
-
-    @property
-    def given_columns(self) -> Collection[str]:
-        """The columns of `columns` that sentences must have, because the model does not predict them."""
-
-    def __contains__(self, name: str) -> bool:
-        """Return True if the model has the input of this name."""
-
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> Mapping[str, Any]:
-        """Return the value of the key `words` in `ParserModel.encode`. The arguments are those of `WordInputs.read`."""
-
-
 class WordInputs(nn.ModuleDict):
-    """The inputs of words, besides pieces, that the options ask for, added up or concatenated."""
+    """The inputs of words, besides pieces, that the options ask for, added up or concatenated; by default none."""
 
-    def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
-        made = {kind.name: kind(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
+    def __init__(self, options: WordOptions = WordOptions(), dim: int = 0, resources: Resources | None = None) -> None:
+        made: dict[str, OptionalInput] = {}
+        if resources is not None:
+            made = {kind.name: kind(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
         super().__init__(made)
         self.concatenated, self._pieces = options.join_inputs == CONCAT, not options.no_pieces
         self.width = dim
@@ -137,10 +120,12 @@ class WordInputs(nn.ModuleDict):
 
     @property
     def columns(self) -> Collection[str]:
+        """The columns of the data that are read."""
         return [input.column for input in self.values() if input.column is not None]
 
     @property
     def given_columns(self) -> Collection[str]:
+        """The columns of `columns` that sentences must have, because the model does not predict them."""
         return [input.column for input in self.values() if input.column is not None and input.needs_values]
 
     def masked(self, training: bool) -> dict[str, float]:

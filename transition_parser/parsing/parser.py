@@ -591,7 +591,7 @@ class Parser(Generic[P_co]):
     @cached_property
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because a model reads them but does not predict them."""
-        own = () if self.model.inputs is None else self.model.inputs.given_columns
+        own = self.model.inputs.given_columns
         return list(dict.fromkeys(chain(own, *(other.given_columns for other in self._others))))
 
     def _parse_batch(self, sentences: list[ToParse], indices: list[int]) -> dict[int, P_co]:
@@ -668,8 +668,7 @@ class Parser(Generic[P_co]):
 
     def _encoded(self, batch: list[ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""
-        inputs = self.model.inputs
-        annotations = NO_ANNOTATIONS if inputs is None else self._annotations(batch, inputs.columns)
+        annotations = self._annotations(batch, self.model.inputs.columns)
         net_input = self.net_input([one.words for one in batch], annotations, in_search=True)
         with torch.inference_mode():
             encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
@@ -702,7 +701,7 @@ class Parser(Generic[P_co]):
         """
         tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences, in_search)
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, self.resources.source_dictionary.pad())
-        words = None if self.model.inputs is None else self.model.inputs.read(sentences, annotations)
+        words = self.model.inputs.read(sentences, annotations)
         return to_device(self.device, {"src_tokens": source, "features": features, "words": words})
 
     def _annotations(self, batch: list[ToParse], columns: Collection[str]) -> Annotations:
@@ -719,7 +718,7 @@ def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: 
 
 
 def _reads_domains(model: ParserModel) -> bool:
-    return model.inputs is not None and DOMAIN in model.inputs
+    return DOMAIN in model.inputs
 
 
 def _languages_of(model: ParserModel, resources: Resources) -> frozenset[str]:

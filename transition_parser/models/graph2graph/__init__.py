@@ -113,8 +113,8 @@ def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> Parse
     encoder.keeps_read = options.tags_read_words
     tags = tag_heads(options, parts.dim * (1 + options.tags_read_words), resources.columns)
     if tags is not None and options.tag_lr_scale != 1.0:
-        inputs = () if encoder.inputs is None else encoder.inputs.items()
-        learn_at([*(other for name, other in inputs if name != PIECES), tags], options.tag_lr_scale)
+        others = [other for name, other in encoder.inputs.items() if name != PIECES]
+        learn_at([*others, tags], options.tag_lr_scale)
     return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
 
 

@@ -174,7 +174,7 @@ class SlotEncoder(WordReader):
     @property
     def pieces(self) -> PieceInput | None:
         """The input that reads the pieces of a pretrained encoder, or None."""
-        return None if self.inputs is None or PIECES not in self.inputs else self.inputs[PIECES]
+        return dict(self.inputs.items()).get(PIECES)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
         x, mask = self.read(src_tokens, words)
@@ -182,7 +182,7 @@ class SlotEncoder(WordReader):
         if self.keeps_read:
             read = x
             if self.pieces is not None:  # the pretrained Transformer reads its own pieces and the corpus alone
-                assert words is not None and self.inputs is not None
+                assert words is not None
                 x = self.pieces(words[PIECES], x) + self._pool(src_tokens)[0]
                 if DOMAIN in self.inputs:
                     x = x + self.inputs[DOMAIN](words[DOMAIN], x)
