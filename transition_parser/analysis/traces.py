@@ -104,13 +104,9 @@ def trace_gold(
     """Return the trace of a gold derivation, which no model found; for `drawings` see `trace`."""
     words, parse = sentence.forms, formalism.from_gold(sentence)
     steps = tuple(steps_of(formalism, system, words, actions))
-    pictures = _steps_drawings(formalism, words, steps) if drawings else ()
+    pictures = formalism.steps_drawings(words, [step.configuration for step in steps]) if drawings else ()
     derivation = TracedDerivation(graph_data(parse, sentence, drawings), len(actions), steps, drawings=pictures)
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
-
-
-def _steps_drawings(formalism: Formalism, words: Sequence[str], steps: Sequence[Step]) -> Sequence[str]:
-    return formalism.steps_drawings(words, [step.configuration for step in steps])
 
 
 # --- derivations of a model ------------------------------------------------------------------
@@ -148,7 +144,8 @@ def trace(
                 steps.append(step)
         shown, mean = bool(drawings and steps), parse.mean_log_probability
         graph, total = graph_data(parse, parse.annotated(), shown), mean * (len(parse.actions) + 1)
-        pictures = _steps_drawings(formalism, sentence.forms, steps) if shown else ()
+        configurations = [step.configuration for step in steps]
+        pictures = formalism.steps_drawings(sentence.forms, configurations) if shown else ()
         derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), mean, total, pictures)
         derivations.append(derivation)
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))

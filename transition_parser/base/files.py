@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import errno
+import fcntl
 import gzip
 import lzma
 import os
@@ -143,8 +144,6 @@ def alone_in(path: str | os.PathLike) -> Iterator[None]:
 
 def _lock(descriptor: int, wait: bool) -> None:
     """Lock an open file, unless the file system has no locks. Raise `BlockingIOError` if another process has it."""
-    import fcntl  # imported late because only POSIX has it
-
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
@@ -153,8 +152,6 @@ def _lock(descriptor: int, wait: bool) -> None:
 
 
 def _unlock(descriptor: int) -> None:
-    import fcntl
-
     with suppress(OSError):  # a file system without locks
         fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing alone would leave it locked while a forked process has a copy
     os.close(descriptor)

@@ -113,10 +113,6 @@ class Key(NamedTuple):
     required: bool = True
 
 
-def is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -125,7 +121,7 @@ def is_texts(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and {*map(type, value)} <= {str} and len(set(value)) == len(value)
 
 
-TEXT = Key("a string", is_text)
+TEXT = Key("a string", lambda value: isinstance(value, str))
 WHOLE_NUMBER = Key("a whole number", is_whole)
 TEXTS = Key("a list of strings, each there once", is_texts)
 TRUTH = Key("true or false", lambda value: isinstance(value, bool))

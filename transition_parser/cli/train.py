@@ -167,9 +167,7 @@ def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> di
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
         how = Evaluation(tuple(arguments.beam), arguments.device, bool(treebanks))
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
-        stages = Stages(
-            experiment, how, arguments.user_dir, experiment.settings["bits"], arguments.processes, about, treebanks
-        )
+        stages = Stages(experiment, how, arguments.user_dir, arguments.processes, about, treebanks)
         try:
             figures = stages.run()
         except (KeyboardInterrupt, SystemExit):

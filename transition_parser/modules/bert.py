@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import encoders, loader
-from transition_parser.modules.layers import Dropout, HeadMask, scaled_dot_product_attention
+from transition_parser.modules.layers import Dropout, HeadMask, replace_layers, scaled_dot_product_attention
 
 _BUCKETS, _FARTHEST = 32, 128  # kinds of distances that MPNet knows; all from the farthest on are one
 _UNUSED = 2  # MPNet's first positions, which no piece has
@@ -222,15 +222,9 @@ class Adapted(nn.Module):
 
 
 def add_adapters(network: nn.Module, rank: int) -> None:
-    for parent in list(network.modules()):
-        for name, layer in list(parent.named_children()):
-            if type(layer) is nn.Linear:
-                parent.add_module(name, Adapted(layer, rank))
+    replace_layers(network, nn.Linear, lambda layer: Adapted(layer, rank))
 
 
 def merge_adapters(model: nn.Module) -> None:
     """Merge adapters into the weights that they adapt, so that parsing needs none."""
-    for parent in list(model.modules()):
-        for name, layer in list(parent.named_children()):
-            if isinstance(layer, Adapted):
-                parent.add_module(name, layer.merged())
+    replace_layers(model, Adapted, Adapted.merged)

