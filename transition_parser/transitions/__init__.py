@@ -8,9 +8,13 @@ from transition_parser.base.errors import InputError
 from transition_parser.text.frames import Frames
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
-from transition_parser.transitions.arc_eager import ArcEager
-from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
-from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
+from transition_parser.transitions.arc_systems import (
+    ArcEager,
+    ArcHybrid,
+    ArcHybridSwap,
+    ArcStandard,
+    ArcStandardSwap,
+)
 from transition_parser.transitions.system import Action, Kind, TransitionSystem
 from transition_parser.transitions.tree_system import RootRelations, State, TreeSystem
 

@@ -1,0 +1,244 @@
+"""The systems of dependency trees: arc-standard and arc-hybrid, both without and with SWAP, and arc-eager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transition_parser.transitions.system import Action, Kind
+from transition_parser.transitions.tree_system import (
+    B0,
+    NONE,
+    S0,
+    S1,
+    SHIFT_EFFECT,
+    Condition,
+    Effect,
+    Fact,
+    GoldTree,
+    Rule,
+    Spec,
+    TreeSystem,
+)
+
+_REDUCE, _SWAP = Action(Kind.REDUCE), Action(Kind.SWAP)
+_SOME_WORD = Condition("the stack is empty", given=Fact.SOME)
+_TWO_WORDS = Condition("the stack holds fewer than two words", given=Fact.TWO)
+_WORD_IN_FRONT = Condition("only the root is left in the buffer", lacking=Fact.FRONT_IS_ROOT)
+_ONE_UNDER_ROOT = Condition("the root takes one word, and the stack holds more", lacking=Fact.FRONT_IS_ROOT | Fact.TWO)
+_SWAPS_LEFT = Condition("the sentence has as many SWAPs as it may", given=Fact.MAY_SWAP)
+_STANDARD = {
+    Kind.SHIFT: Rule(
+        SHIFT_EFFECT,
+        (
+            Condition("the buffer is empty", given=Fact.HAS_BUFFER),
+            Condition("the root takes one word, and there is none", Fact.SOME, lacking=Fact.FRONT_IS_ROOT),
+            _ONE_UNDER_ROOT,
+        ),
+    ),
+    Kind.LEFT_ARC: Rule(Effect(S1, S0, stack_pops=2, stack_push=S0), (_TWO_WORDS,)),
+    Kind.RIGHT_ARC: Rule(
+        Effect(S0, S1, stack_pops=1), (_TWO_WORDS, Condition("the root has no head", lacking=Fact.TOP_IS_ROOT))
+    ),
+}
+_STANDARD_SWAP = Rule(
+    Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
+    (
+        _TWO_WORDS,
+        Condition("the root stays after the last word", lacking=Fact.TOP_IS_ROOT),
+        Condition("these two words have been swapped before", given=Fact.SECOND_BEFORE_TOP),
+        _SWAPS_LEFT,
+    ),
+)
+
+
+class ArcStandard(TreeSystem):
+    """The arc-standard system for projective trees (Nivre 2004). Arcs join the two words on top of the stack."""
+
+    name = "arc-standard"
+    kinds = tuple(_STANDARD)
+    spec = Spec(_STANDARD, closes_on_stack=True)
+
+    def max_actions(self, n: int) -> int:
+        return 2 * n + 1
+
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        """Yield the actions of a lazy oracle; projective trees need no SWAP.
+
+        A swap waits while the top of the stack and the front of the buffer belong to one projective component, in which
+        they still have to be joined.
+
+        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
+        """
+        heads, rank, missing = gold.heads, gold.rank, gold.children.copy()
+        stack: list[int] = []
+        buffer = list(range(gold.root, -1, -1))
+        while buffer or len(stack) > 1:
+            if len(stack) > 1:
+                second, top = stack[-2:]
+                if heads[second] == top and not missing[second]:
+                    yield gold.left[second]
+                    del stack[-2]
+                    missing[top] -= 1
+                    continue
+                if heads[top] == second and not missing[top]:
+                    yield gold.right[top]
+                    stack.pop()
+                    missing[second] -= 1
+                    continue
+                if rank[second] > rank[top] and gold.component[top] != gold.component[buffer[-1]]:
+                    yield _SWAP
+                    del stack[-2]
+                    buffer.append(second)
+                    continue
+            word = buffer.pop()
+            stack.append(word)
+            yield gold.shift[word]
+
+
+class ArcStandardSwap(ArcStandard):
+    """The arc-standard system for all trees: SWAP moves the second word of the stack to the front of the buffer.
+
+    Source: Nivre 2009.
+    """
+
+    name = "arc-standard-swap"
+    kinds = (*ArcStandard.kinds, Kind.SWAP)
+    projective_only = False
+    spec = Spec({**_STANDARD, Kind.SWAP: _STANDARD_SWAP}, closes_on_stack=True)
+
+    def max_actions(self, n: int) -> int:
+        return super().max_actions(n) + n * (n - 1)  # two words are swapped at most once
+
+
+_HYBRID = {
+    Kind.SHIFT: Rule(SHIFT_EFFECT, (_WORD_IN_FRONT,)),
+    Kind.LEFT_ARC: Rule(Effect(S0, B0, stack_pops=1), (_SOME_WORD, _ONE_UNDER_ROOT)),
+    Kind.RIGHT_ARC: Rule(Effect(S0, S1, stack_pops=1), (_TWO_WORDS,)),
+}
+_HYBRID_SWAP = Rule(
+    Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
+    (
+        _SOME_WORD,
+        Condition("the root stays at the end of the buffer", lacking=Fact.FRONT_IS_ROOT),
+        Condition("these two words have been swapped before", given=Fact.TOP_BEFORE_FRONT),
+        _SWAPS_LEFT,
+    ),
+)
+
+
+class ArcHybrid(TreeSystem):
+    """The arc-hybrid system for projective trees.
+
+    The head of a left arc is the front of the buffer. The head of a right arc is the word below the top of the stack.
+
+    Source: Kuhlmann, Gomez-Rodriguez and Satta 2011.
+    """
+
+    name = "arc-hybrid"
+    kinds = tuple(_HYBRID)
+    spec = Spec(_HYBRID, closes_on_stack=False)
+
+    def max_actions(self, n: int) -> int:
+        return 2 * n
+
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        """Yield the actions of a lazy oracle; projective trees need no SWAP.
+
+        A swap waits while the front of the buffer still has to become the left dependent of a word of its own
+        projective component, because this takes the front out of the way.
+        """
+        heads, rank, missing = gold.heads, gold.rank, gold.children.copy()
+        stack: list[int] = []
+        buffer = list(range(gold.root, -1, -1))
+        while len(buffer) > 1 or stack:
+            front = buffer[-1]
+            if stack:
+                top = stack[-1]
+                if heads[top] == front and not missing[top]:
+                    yield gold.left[top]
+                    stack.pop()
+                    missing[front] -= 1
+                    continue
+                if len(stack) > 1 and heads[top] == stack[-2] and not missing[top]:
+                    yield gold.right[top]
+                    stack.pop()
+                    missing[stack[-1]] -= 1
+                    continue
+                if rank[top] > rank[front] and not (
+                    heads[front] > front and gold.component[heads[front]] == gold.component[front]
+                ):
+                    yield _SWAP
+                    stack.pop()
+                    buffer.insert(-1, top)
+                    continue
+            stack.append(buffer.pop())
+            yield gold.shift[front]
+
+
+class ArcHybridSwap(ArcHybrid):
+    """The arc-hybrid system for all trees: SWAP moves the top of the stack after the front of the buffer.
+
+    Source: de Lhoneux, Stymne and Nivre 2017.
+    """
+
+    name = "arc-hybrid-swap"
+    kinds = (*ArcHybrid.kinds, Kind.SWAP)
+    projective_only = False
+    spec = Spec({**_HYBRID, Kind.SWAP: _HYBRID_SWAP}, closes_on_stack=False)
+
+    def max_actions(self, n: int) -> int:
+        return super().max_actions(n) + n * (n - 1)  # two words are swapped at most once
+
+
+_ONE_ROOT = Condition(
+    "the last word would be a second root: other words have no head", Fact.NONE_HEADLESS, lacking=Fact.FRONT_IS_LAST
+)
+_HEADS_LEFT = Condition(
+    "after the last word, at most one word may be without a head", Fact.ONE_HEADLESS, lacking=Fact.FRONT_IS_LAST
+)
+_HEADED = Condition("the top of the stack has no head", given=Fact.TOP_HAS_HEAD)
+_HEADLESS = Condition("the top of the stack has a head", lacking=Fact.TOP_HAS_HEAD)
+_EAGER = {
+    Kind.SHIFT: Rule(SHIFT_EFFECT, (_WORD_IN_FRONT, _ONE_ROOT)),
+    Kind.REDUCE: Rule(Effect(stack_pops=1), (_SOME_WORD, _HEADED)),
+    Kind.LEFT_ARC: Rule(Effect(S0, B0, stack_pops=1), (_SOME_WORD, _HEADLESS)),
+    Kind.RIGHT_ARC: Rule(Effect(B0, S0, stack_push=B0, buffer_pops=1), (_WORD_IN_FRONT, _SOME_WORD, _HEADS_LEFT)),
+}
+
+
+class ArcEager(TreeSystem):
+    """The arc-eager system for projective trees, in which the legality rules guarantee a single root.
+
+    Arcs join the top of the stack and the front of the buffer. A right dependent stays on the stack until REDUCE.
+
+    When the buffer runs out, only the root can become the head of the headless words of the stack. So that at most one
+    such word is left, the last word is shifted only if the stack has no headless word, and gets a right arc only if the
+    stack has exactly one. (Nivre and Fernandez-Gonzalez 2014 solve the same problem with an action UNSHIFT. Here every
+    single-rooted tree keeps all its derivations, and no derivation gets longer.)
+
+    Source: Nivre 2003; Nivre 2008 (sec. 4.2); the root at the end: Ballesteros and Nivre 2013.
+    """
+
+    name = "arc-eager"
+    kinds = tuple(_EAGER)
+    spec = Spec(_EAGER, closes_on_stack=False, reads_arcs=True)
+
+    def max_actions(self, n: int) -> int:
+        return 2 * n
+
+    def oracle(self, gold: GoldTree) -> Iterator[Action]:
+        heads, last_child = gold.heads, gold.last_child
+        stack: list[int] = []
+        for front in range(gold.root + 1):
+            while stack:
+                top = stack[-1]
+                if heads[top] == front:
+                    yield gold.left[top]
+                elif heads[top] < top and heads[front] != top and last_child[top] < front:
+                    yield _REDUCE
+                else:
+                    break
+                stack.pop()
+            if front < gold.root:
+                yield gold.right[front] if stack and heads[front] == stack[-1] else gold.shift[front]
+                stack.append(front)
