@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import run_here
 from transition_parser.graphs.bank import read_bank
-from transition_parser.preprocess.banks import bank_files
+from transition_parser.preprocess.amr import bank_files
 
 HEADER = "# AMR release; corpus: {}; section: training; number of AMRs: 1 (generated on Fri Jan 10, 2020)\n\n"
 DOG = '# ::id dog ::date 2012\n# ::snt A dog barks "::".\n# ::save-date Tue\n(b / bark-01\n      :ARG0 (d / dog))\n'

@@ -29,14 +29,15 @@ from transition_parser.oracles import static
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
 from transition_parser.preprocess.aligner.aligner import STYLES, aligned, marked, train_table, with_sentences
-from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
-from transition_parser.preprocess.banks import (
+from transition_parser.preprocess.amr import (
     RULE,
+    AmrOptions,
     Problems,
     bank_files,
     derived_alone,
     merge_banks,
     nothing_left,
+    preprocess_amr,
     read_entries,
 )
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
