@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from transition_parser.preprocess.aligner.tables import DEMONYMS
+from transition_parser.preprocess.aligner import DEMONYMS
 from transition_parser.preprocess.aligner.words import Span, Words, span
 from transition_parser.text.characters import shared_start
 

@@ -9,8 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, is_number, named
-from transition_parser.preprocess.aligner.names import name_spans, unquoted
-from transition_parser.preprocess.aligner.tables import (
+from transition_parser.preprocess.aligner import (
     AGENT_SUFFIXES,
     CONCEPT_WORDS,
     CONSTANT_WORDS,
@@ -20,6 +19,7 @@ from transition_parser.preprocess.aligner.tables import (
     ORDINALS,
     QUESTION_WORDS,
 )
+from transition_parser.preprocess.aligner.names import name_spans, unquoted
 from transition_parser.preprocess.aligner.words import DERIVED, Span, Words, negated, similarity, span, without_sense
 from transition_parser.text.lemmas import HYPHENS, SCALES, UNITS, Part, totals
 

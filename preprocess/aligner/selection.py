@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.preprocess.aligner.rules import Around, Candidate
-from transition_parser.preprocess.aligner.tables import (
+from transition_parser.preprocess.aligner import (
     CONCEPT_WORDS,
     FIRST_MENTIONED,
     NEIGHBORS,
     SENTENCE_END,
     SHARING,
 )
+from transition_parser.preprocess.aligner.rules import Around, Candidate
 from transition_parser.preprocess.aligner.words import Span, Words, gap, without_sense
 
 _DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbors

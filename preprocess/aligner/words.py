@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from transition_parser.preprocess.aligner.tables import (
+from transition_parser.preprocess.aligner import (
     FUNCTION_WORDS,
     IRREGULAR_DERIVATIONS,
     NEGATIVE_PREFIXES,

@@ -42,7 +42,7 @@ import penman
 from shared import Excluded, options, read_texts, run, write
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.preprocess.aligner.tables import ORDINALS
+from transition_parser.preprocess.aligner import ORDINALS
 from transition_parser.text.lemmas import UNITS
 
 GRAMMAR = Path(__file__).resolve().parents[2] / "configs" / "amr-grammar.txt"
