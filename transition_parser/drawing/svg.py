@@ -49,36 +49,6 @@ COLORS = {
         )
     },
 }  # fmt: skip
-_SHAPES = """
-text{text-anchor:middle;font-family:Arial,Helvetica,"Liberation Sans","Noto Sans",sans-serif}
-.lemma{font-style:italic}
-.line,.ring{fill:none}
-.line{stroke-width:1.4}
-.box,.ring{stroke-width:1.2}
-.again{stroke-dasharray:5 3}
-.role,.figure{paint-order:stroke;stroke-linejoin:round;stroke-width:4}
-.unsure .line,.unsure .box{stroke-width:2}
-.doubtful .line,.doubtful .box{stroke-dasharray:2 3}
-.top{font-weight:bold}
-.unbuilt{display:none}
-"""
-_COLORED = """
-text{fill:$text}
-.ground,.box{fill:$surface}
-.tag,.lemma,.tip{fill:$quiet}
-.role,.figure{stroke:$surface}
-.line{stroke:$quiet}
-.figure,.unsure .tip{fill:$aside}
-.concept,.stack{fill:$stack}
-.box,.ring{stroke:$stack}
-.constant,.buffer{fill:$buffer}
-.value .box{stroke:$buffer}
-.again{stroke:$new}
-.againtip,.change,.new .tip,.new .role{fill:$new}
-.unsure .line,.unsure .box{stroke:$aside}
-.gone{fill:$gone}
-.new .line,.new .box{stroke:$new}
-"""
 _NOTEBOOK = "notebook"  # the class of pictures in notebooks
 
 
@@ -87,16 +57,15 @@ def colors(mode: int) -> dict[str, str]:
     return {name: values[mode] for name, values in COLORS.items()}
 
 
-def _rules(text: str, scope: str) -> str:
-    return re.sub(r"(^|,)(?=[.\w][^{}]*\{)", rf"\1.{scope} ", text.strip(), flags=re.MULTILINE)
-
-
 @cache
 def style(notebook: bool = False) -> str:
     """Return the style sheet of pictures, which follow the light or dark mode of the system, or else of a notebook."""
     scope = _NOTEBOOK if notebook else "drawing"
-    sizes = "".join(f"\n.{kind}{{font-size:{size}px}}" for kind, size in SIZES.items())
-    shapes, colored = _rules(_SHAPES + sizes.lstrip("\n"), scope), Template(_rules(_COLORED, scope))
+    rules = Path(__file__).with_name("pictures.css").read_text(encoding="utf-8").splitlines()
+    rules += (f".{kind}{{font-size:{size}px}}" for kind, size in SIZES.items())
+    rules = [re.sub(r"(^|,)(?=[.\w][^{}]*\{)", rf"\1.{scope} ", rule) for rule in rules]
+    shapes = "\n".join(rule for rule in rules if "$" not in rule)
+    colored = Template("\n".join(rule for rule in rules if "$" in rule))  # with names of `COLORS`
     if notebook:
         return f"{shapes}\n{colored.substitute(colors(2))}"
     dark = f"@media (prefers-color-scheme:dark){{\n{colored.substitute(colors(1))}}}"
