@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
-from transition_parser.text import text_of
+from transition_parser.text import text_of, word_list
 
 FILE_NAME, FUNCTIONS_FILE = "frames.tsv", "role_functions.tsv"
 # The functions that at least ten roles of AMR's rolesets have. Models know them by number: new ones must come last.
@@ -23,17 +23,8 @@ FUNCTIONS = (
     *("COM", "PRP", "SE1", "TMP", "AXS", "SE2", "ADV", "SRC", "ANC"),
 )
 WINDOW = 6  # the particle is one of this many words after the verb: "take his coat off"
-# Pairs: ending of a word that the table lacks, ending of the word it is derived from. They are for adverbs ("happily"),
-# doers ("designer"), forms of verbs that the tables of lemmas lack, nouns and adjectives ("sensitivity"), words without
-# a singular ("regards"), and British spellings ("authorise")
-_DERIVED = (
-    *(("ically", "ic"), ("ily", "y"), ("ly", ""), ("ly", "le"), ("er", ""), ("er", "e"), ("or", ""), ("or", "e")),
-    *(("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("able", ""), ("able", "e"), ("ory", "e"), ("al", "")),
-    *(("ity", ""), ("ity", "e"), ("ness", ""), ("iness", "y"), ("ification", "ify"), ("ation", "e"), ("ation", "")),
-    *(("ion", "e"), ("ion", ""), ("ment", ""), ("ance", ""), ("ence", ""), ("ant", "ate")),
-    *(("ings", ""), ("ings", "e"), ("ies", "y"), ("s", ""), ("ise", "ize"), ("isation", "ize"), ("yse", "yze")),
-    *(("our", "or"), ("fil", "fill")),
-)
+# pairs: ending of a word that the table lacks, ending of the word it is derived from
+_DERIVED = [(ending, base) for ending, _, base in (one.partition("=") for one in word_list("frames: derived"))]
 _ALIAS = re.compile(r"[^ |\t]+(?=/[^/ ]*(?:[ \t]|$))")  # an alias without its part of speech
 _CLITICS = {"'s": "be", "’s": "be", "wan": "want"}  # forms of verbs that are no lemmas: "here's", "wan na"
 _NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`

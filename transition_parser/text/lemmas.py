@@ -17,20 +17,10 @@ from importlib import resources
 from itertools import takewhile
 from typing import Any
 
-from transition_parser.text import text_of
+from transition_parser.text import text_of, word_list
 from transition_parser.text.characters import without_hidden
 
-# Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
-OVERRIDES: Mapping[str, str] = {
-    "n't": "not", "n’t": "not", "ca": "can", "wo": "will", "sha": "shall", "cannot": "can",
-    "'s": "'s", "’s": "'s", "'d": "'d", "’d": "'d", "'re": "be", "’re": "be", "’m": "be", "’ve": "have", "’ll": "will",
-    "does": "do", "doing": "do", "as": "as", "us": "us", "his": "his", "more": "more", "most": "most", "less": "less",
-    "least": "least", "better": "good", "best": "good", "worse": "bad", "worst": "bad", "further": "further",
-    "evening": "evening", "evenings": "evening", "morning": "morning", "during": "during", "something": "something",
-    "anything": "anything", "nothing": "nothing", "everything": "everything", "data": "data", "media": "media",
-    "well": "well", "bring": "bring", "being": "be", "felt": "feel", "found": "find", "left": "leave", "lay": "lie",
-    "axes": "axis", "bases": "base", "shot": "shoot", "shoes": "shoe", "pm": "p.m.",
-}  # fmt: skip
+OVERRIDES: Mapping[str, str] = dict(one.split("=") for one in word_list("lemmas"))
 _KINDS = ("noun", "verb", "adj", "adv")
 _PLURAL = re.compile(r"[a-z]{3,}[^\W\dsui]s")
 _PLURALS = (("ies", "y"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""))  # ending → that of the singular
@@ -190,13 +180,9 @@ def _parsed(rule: str) -> tuple[Callable[[str], str], int, str, int, str] | None
     return match and (_CASES[match[1]], int(match[2]), match[3], int(match[4]), match[5])
 
 
-UNITS: Mapping[str, int] = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-} | {word: 10 * (2 + i) for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+UNITS: Mapping[str, int] = {word: value for value, word in enumerate(word_list("numbers"))} | {
+    word: 10 * value for value, word in enumerate(word_list("tens"), 2)
+}
 SCALES: Mapping[str, int] = {
     "hundred": 10**2, "thousand": 10**3, "k": 10**3, "million": 10**6, "mn": 10**6, "m": 10**6, "billion": 10**9,
     "bn": 10**9, "b": 10**9, "trillion": 10**12, "dozen": 12, "crore": 10**7, "lakh": 10**5,

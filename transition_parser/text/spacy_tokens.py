@@ -55,10 +55,6 @@ _CONTRACTIONS = {
     "ai are is was were have has dare": "n't",
     "not": "'ve",
 }
-_OTHERS = (
-    "y'|all y|all can|not Can|not gon|na Gon|na got|ta Got|ta let|'s Let|'s c'm|on C'm|on how|'d|'y How|'d|'y "
-    "°|c|. °|f|. °|k|. °|C|. °|F|. °|K|."
-)
 
 
 def tokens_of_spacy(text: str) -> Iterator[Token]:
@@ -142,7 +138,7 @@ def _length(match: regex.Match | None) -> int:
 def _specials() -> dict[str, tuple[str, ...]]:
     """Return the exceptions: text → its tokens."""
     wholes = [*word_list("spacy: whole"), *(f"{letter}." for letter in ascii_lowercase)]
-    tokens = [(whole,) for whole in wholes] + [tuple(one.split("|")) for one in _OTHERS.split()]
+    tokens = [(whole,) for whole in wholes] + [tuple(one.split("|")) for one in word_list("spacy: divided")]
     tokens += [(str(hour), half) for hour in range(1, 13) for half in ("am", "pm", "a.m.", "p.m.")]
     for words, contractions in _CONTRACTIONS.items():
         for word in words.split():

@@ -90,17 +90,9 @@ class Token(NamedTuple):
         return Token(start, tuple(clusters.written[a:b] for a, b in pairwise(places)))
 
 
-# Prefixes that a hyphen does not separate from the word after them
-PREFIXES = "e non pre anti mid re post co over pro multi ex sub semi neo socio counter intra un ultra inter mis micro"
 EMOTICON = r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D"
-SHORTENED = "w/out w/o w/ b/c b/t l/c i/c"
 # Two words written as one → the length of the first word
-CONTRACTIONS = {
-    "y'all": 2, "y’all": 2, "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3,
-    "dont": 2, "doesnt": 4, "didnt": 3, "cant": 2, "wont": 2, "isnt": 2, "wasnt": 3, "wouldnt": 5, "couldnt": 5,
-    "shouldnt": 6, "havent": 4, "hasnt": 3, "hadnt": 3, "arent": 3, "werent": 4, "im": 1, "ive": 1, "thats": 4,
-    "whats": 4, "youre": 3, "theyre": 4,
-}  # fmt: skip
+CONTRACTIONS = {one.replace("|", ""): one.index("|") for one in word_list("contractions")}
 # Words after which `cant` and `wont` are no contractions: `the cant of thieves`, `as he was wont to do`
 _BEFORE_NOUNS = frozenset("a an the his her its our their my your is was were are be been am".split())
 
@@ -131,11 +123,11 @@ _PATTERNS = {
     "U.S.": rf"(?:{_LETTER}\.){{2,10}}+",
     "Mr.": ABBREVIATION,
     "foo.bar": rf"[a-z]\w{{1,63}}+\.(?!(?:{_any(word_list('after period'))})\b)[a-z]\w{{1,63}}+(?!\.?\w)",
-    "w/o": rf"(?i:{_any(SHORTENED.split())})(?!\w)",
+    "w/o": rf"(?i:{_any(word_list('with slash'))})(?!\w)",
     "telephone number": r"(?:(?:\d{1,2}-)?\d{3}-\d{3}|\d{3,5})-\d{4}(?![\w-])",
     "date": r"\d{1,2}/\d{1,2}/\d{2,4}(?!\w)|\d{1,2}/\d\d(?![\w/])|'\d0s\b|'\d\d\b",
     "number": r"\d++(?:[.,:]\d++)*+(?:(?:(?i:st|nd|rd|th|s)|(?<=[23])d)\b)?",
-    "e-mail": rf"(?i:{_any(PREFIXES.split())})-{_LETTER}++",
+    "e-mail": rf"(?i:{_any(word_list('prefixes'))})-{_LETTER}++",
     "R&D": r"[A-Z]{1,3}&[A-Z]{1,3}\b",
     "word": rf"{_LETTER}(?:[^\W_]|_(?=[^\W_]))*+"
     rf"(?:['’`]{_LETTER}++|(?<=s)['’](?!\w))?(?:['’](?i:ve|re|s|d)\b)?",
