@@ -75,7 +75,10 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
         "size": labeller.network.out.in_features,
         "layers": len(labeller.network.layers),
     }
-    of_domains = {name: _described_habits(habits) for name, habits in segmenter.of_domains.items()}
+    of_domains = {
+        name: {"holds_blanks": habits.holds_blanks, **habits.multiwords._asdict()}
+        for name, habits in segmenter.of_domains.items()
+    }
     description |= of_domains.get(None, {"domains": of_domains})
     if labeller.pieces is not None:
         description |= {"pretrained": labeller.pieces.name, "pretrained_sha256": labeller.pieces.sha256}
@@ -84,10 +87,6 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
         (temporary / WEIGHTS).write_bytes(save(weights))
         if model is not None:
             write_config(temporary, model, beside=folder)
-
-
-def _described_habits(habits: Habits) -> dict[str, Any]:
-    return {"holds_blanks": habits.holds_blanks, **habits.multiwords._asdict()}
 
 
 def _habits_of(values: Mapping[str, Any]) -> Habits:

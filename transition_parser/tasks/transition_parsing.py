@@ -341,9 +341,6 @@ class TrainingModel(BaseFairseqModel):
             scores, extra = decisions[0].scores, {"decisions": decisions}
         return scores, extra | {"tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
 
-    def max_positions(self) -> tuple[int, int]:
-        return LONGEST
-
 
 def _add_to_fairseq(architecture: Architecture) -> None:
     options, defaults = architecture.options, architecture.defaults

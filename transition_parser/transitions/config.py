@@ -144,15 +144,15 @@ def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
     return f"{concept} {name}", name
 
 
+def _are_groups(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_texts, value)) and is_texts([*chain.from_iterable(value)])
+
+
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
 _LISTED = dict.fromkeys(("relations", "shift_words", "roots", "shared_roots"), TEXTS)
-_GROUPS = Key("a list of lists of strings, each there once", lambda value: _are_groups(value), required=False)
+_GROUPS = Key("a list of lists of strings, each there once", _are_groups, required=False)
 _KEYS = {"system": TEXT, **_LISTED, "frames": TEXT._replace(required=False), "once": _GROUPS}
-
-
-def _are_groups(value: object) -> bool:
-    return isinstance(value, list) and all(map(is_texts, value)) and is_texts([*chain.from_iterable(value)])
 
 
 @dataclass(frozen=True)
