@@ -105,6 +105,9 @@ class TransitionParsingConfig(FairseqDataclass):
 class TransitionParsingTask(FairseqTask):
     """The task of predicting the actions of a transition system, which `parser.json` of the data defines."""
 
+    source_dictionary: Any = None  # set below, in place of fairseq's properties
+    target_dictionary: Any = None
+
     def __init__(self, cfg: TransitionParsingConfig, resources: Resources) -> None:
         super().__init__(cfg)
         self.resources = resources
@@ -118,8 +121,8 @@ class TransitionParsingTask(FairseqTask):
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
         self._optimizer_checked = False
-        self._source = fairseq_dictionary(resources.source_dictionary)
-        self._target = fairseq_dictionary(resources.target_dictionary)
+        self.source_dictionary = fairseq_dictionary(resources.source_dictionary)
+        self.target_dictionary = fairseq_dictionary(resources.target_dictionary)
         # checkpoints keep the fingerprint, so that a model is never used with the data files of another model
         self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
@@ -224,14 +227,6 @@ class TransitionParsingTask(FairseqTask):
 
     def max_positions(self) -> tuple[int, int]:
         return LONGEST
-
-    @property
-    def source_dictionary(self) -> Dictionary:
-        return self._source
-
-    @property
-    def target_dictionary(self) -> Dictionary:
-        return self._target
 
     # --- training and validation ------------------------------------------------------------
 
