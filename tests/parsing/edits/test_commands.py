@@ -52,6 +52,11 @@ def test_commands_and_no_other_verbs_are_imperative(text, graph, expected):
          " :polarity -~2 :ARG0 y))", "(a / argue-02 :polarity - :ARG0 (w / we) :mode imperative)"),
         ("nurses let him go", "-!--", "(l / let-01~1 :ARG0 (n / nurse~0) :ARG1 (g / go-02~3 :ARG0 (h / he~2)) :mode"
          " imperative~1)", "(l / let-01 :ARG0 (n / nurse) :ARG1 (g / go-02 :ARG0 (h / he)))"),
+        ("we want to sing and dance", "-----!",
+         "(w / want-01~1 :ARG0 (w2 / we~0) :ARG1 (a / and~4 :op1 (s / sing-01~3 :ARG0 w2) :op2 (d / dance-01~5 :ARG0"
+         " w2)))", "the same"),
+        ("to sing and then dance", "----?", "(a / and~2 :op1 (s / sing-01~1) :op2 (d / dance-01~4 :mode imperative~4))",
+         "(a / and :op1 (s / sing-01) :op2 (d / dance-01))"),
         ("Took a bus", "---", "(t / take-01~0 :mode imperative~0 :ARG1 (b / bus~2))", "(t / take-01 :ARG1 (b / bus))"),
         ("Take care", "!-", "(c / care-01~1 :mode imperative~1 :ARG0 (y / you~1))", "the same"),
         ("imperative matter", "--", "(m / matter~1 :mod (i / imperative~0))", "the same"),

@@ -1,4 +1,4 @@
-"""Predicates such as *mine*, and *it* before an infinitive."""
+"""Predicates such as *mine*, what somebody is, and *it* before an infinitive."""
 
 import pytest
 
@@ -27,6 +27,18 @@ CASES = (  # words, tree, graph, graph after the edit
      '(h / hard-02 :ARG1 (s / say-01))'),
     ('it wants to swim', '2:nsubj 0:root 4:mark 2:xcomp',
      '(w / want-01~1 :ARG0 (i / it~0) :ARG1 (s / swim-01~3 :ARG0 i))',
+     'the same'),
+    ('Ann , who is my aunt , sings', '8:nsubj 6:punct 6:nsubj 6:cop 6:nmod:poss 1:acl:relcl 6:punct 0:root',
+     '(s / sing-01~7 :ARG0 (p / person~0 :name (n / name~0 :op1 "Ann"~0)) :ARG1 (p2 / person~5 :ARG0-of (h / '
+     'have-rel-role-91~5 :ARG1 (i / i~4) :ARG2 (a / aunt~5))))',
+     '(s / sing-01 :ARG0 (p / person :name (n / name :op1 "Ann") :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) '
+     ':ARG2 (a / aunt))))'),
+    ('Lee , a nurse , left', '6:nsubj 4:punct 4:det 1:appos 4:punct 0:root',
+     '(l / leave-11~5 :ARG0 (n / nurse~3) :ARG1 (p / person~0 :name (n2 / name~0 :op1 "Lee"~0)))',
+     '(l / leave-11 :ARG1 (p / person :name (n2 / name :op1 "Lee") :mod (n / nurse)))'),
+    ('Rome , the city of Ann , is old', '9:nsubj 4:punct 4:det 1:appos 6:case 4:nmod 4:punct 9:cop 0:root',
+     '(o / old~8 :domain (c / city~0 :name (n / name~0 :op1 "Rome"~0) :mod (c2 / city~3 :poss (p / person~5 '
+     ':name (n2 / name~5 :op1 "Ann"~5)))))',
      'the same'),
 )  # fmt: skip
 

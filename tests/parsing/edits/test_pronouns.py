@@ -36,6 +36,10 @@ def test_what_is_misplaced_gets_its_place(text, graph, expected):
 @pytest.mark.parametrize(
     ("text", "graph", "expected"),
     [
+        ("had you told me", "(t / tell-01~2 :ARG0 (y / you~1) :ARG1 y :ARG2 (i / i~3))",
+         "(t / tell-01 :ARG0 (y / you) :ARG2 (i / i))"),
+        ("tell yourself that", "(t / tell-01~0 :ARG0 (y / you~1) :ARG1 (t2 / that~2) :ARG2 y)", "the same"),
+        ("I moved", "(m / move-01~1 :ARG0 (i / i~0) :ARG1 i)", "the same"),
         ("he told him it", "(t / tell-01~1 :ARG0 (h / he~0) :ARG2 h :ARG1 (i / it~3))",
          "(t / tell-01 :ARG0 (h / he) :ARG1 (i / it) :ARG2 (h2 / he))"),
         ("he saw him", "(s / see-01~1 :ARG0 (h / he~0) :ARG1 h)", "(s / see-01 :ARG0 (h / he) :ARG1 (h2 / he))"),

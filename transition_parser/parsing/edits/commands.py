@@ -82,7 +82,7 @@ def _false_modes(draft: Draft, moods: Sequence[str]) -> Iterator[int]:
     for source, role, target in draft.edges:
         place, is_command = draft.place(source), role == "mode" and draft.labels[target] == "imperative"
         has_subject = place > 0 and draft.forms[place] in _SAME_PAST and not _opens(draft.forms[place - 1])
-        is_other = moods[place] == OTHER or has_subject
+        is_other = moods[place] == OTHER or has_subject or _is_infinitive(draft, source)
         if is_command and 0 <= place < end and is_other and target != draft.top:
             yield target
 
@@ -92,7 +92,7 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
     modes = {*draft.nodes_of("imperative")} - draft.removed
     commands = {edge.source for edge in draft.edges if edge.target in modes}
     for place, node in sorted(draft.frames.items()):
-        (form, following), mood = draft.forms[place : place + 2], moods[place]
+        (form, following), mood = draft.forms[place : place + 2], OTHER if _is_infinitive(draft, node) else moods[place]
         has_subject = form in _SAME_PAST and place and not _opens(draft.forms[place - 1])
         if form != draft.words[place].lemma or has_subject:
             continue
@@ -107,6 +107,13 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
             yield node, ("mode",), "imperative"
         if node in commands and subject == node and "you" not in draft.around(node).values():
             yield node, ("ARG0", "ARG1"), "you"
+
+
+def _is_infinitive(draft: Draft, node: int) -> bool:
+    """Return True for a member of a list that begins with an infinitive: *to buy a boat and sail it*."""
+    lists = {edge.source for edge in draft.edges if edge.target == node and draft.labels[edge.source] in CONJUNCTIONS}
+    firsts = [draft.place(edge.target) for edge in draft.edges if edge.source in lists and edge.role == "op1"]
+    return any(place > 0 and draft.forms[place - 1] == "to" and place != draft.place(node) for place in firsts)
 
 
 def _without_subject(draft: Draft, node: int, subject: int) -> int:

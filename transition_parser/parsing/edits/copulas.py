@@ -1,4 +1,4 @@
-"""Sentences with *be*: *the car is mine* is `belong-01`, and the *it* of *it is hard to say* is nothing."""
+"""Sentences with *be*: *the car is mine* is `belong-01`, *Ann, who is a nurse* one node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WITH_INFINITIVE = ("cost", "take")  # verbs whose subject *it* stands for an in
 
 
 def mend_copulas(draft: Draft) -> None:
-    """Make predicates such as *mine* `belong-01`, and remove the *it* that only stands for an infinitive."""
+    """Make predicates such as *mine* `belong-01`, and one node of a name and what its owner is; remove a dummy *it*."""
     if draft.tree is not None:
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(draft.forms[:-1]):
@@ -19,6 +19,11 @@ def mend_copulas(draft: Draft) -> None:
                 _belong(view, place)
             elif form == "it" and draft.forms.count("it") == 1:
                 _remove_dummy(view, place)
+        for word, relation in enumerate(view.full):
+            subject = view.dependent(word, "nsubj")
+            is_relative = relation == "acl:relcl" and subject >= 0 and draft.forms[subject] in ("who", "which", "that")
+            if relation == "appos" or (is_relative and view.dependent(word, "cop") >= 0):
+                _identify(view, word)
 
 
 def _belong(view: TreeView, place: int) -> None:
@@ -40,6 +45,26 @@ def _belong(view: TreeView, place: int) -> None:
     draft.add_edge(belong, "ARG0", subject)
     draft.add_edge(belong, "ARG1", owner)
     draft.top = belong if draft.top in (subject, owner) else draft.top
+
+
+def _identify(view: TreeView, word: int) -> None:
+    """Join the node of what somebody is with that of its name: *John, who is her uncle*, *Lee, the owner*."""
+    draft, head = view.draft, view.heads[word]
+    name, other = view.argument(head), view.node(word)
+    if min(name, other) < 0 or "name" not in draft.below(name) or "name" in draft.below(other):
+        return
+    if view.is_frame(other) or view.is_list(name) or name in draft.neighbors(other):
+        return
+    inside = view.subtree(word)
+    if draft.labels[other] == draft.labels[name]:
+        for edge in [edge for edge in draft.edges if edge.target == other and view.word(edge.source) not in inside]:
+            draft.replace_edge(edge)
+        draft.merge(other, name)
+    else:
+        draft.add_edge(name, "mod", other)
+        for edge in [edge for edge in draft.edges if edge.target == other and edge.source != name]:
+            if view.word(edge.source) not in inside:
+                view.change((edge, None))
 
 
 def _remove_dummy(view: TreeView, place: int) -> None:

@@ -68,9 +68,27 @@ def mend_pronouns(draft: Draft) -> None:
             relations = draft.relations(first)
             if relations.isdisjoint(draft.relations(node)) and node not in {other for other, _ in relations}:
                 draft.merge(node, first)
+    for edge in [*_repeated(draft)]:
+        draft.replace_edge(edge)
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
     for edge in [edge for edge in draft.edges if edge.role == "part" and edge.target in owned]:
         draft.replace_edge(edge)
+
+
+def _repeated(draft: Draft) -> Iterator[Edge]:
+    """Yield arguments that are the same pronoun as another one, beside a third: *if you had asked me*.
+
+    With two arguments, that may be right: *I moved* is `move-01 :ARG0 i :ARG1 i`.
+    """
+    if any(form.endswith(("self", "selves")) for form in draft.forms):
+        return
+    for node in draft.frames.values():
+        below = draft.below(node)
+        arguments = {role: other for role, other in sorted(below.items()) if role[:3] == "ARG"}
+        roles = [role for role, other in arguments.items() if draft.labels[other] in SUBJECTS.values()]
+        for number, role in enumerate(roles if len({*arguments.values()}) > 1 and "mode" not in below else ()):
+            if below[role] in (below[other] for other in roles[:number]):
+                yield Edge(node, role, below[role])
 
 
 def is_owner(draft: Draft, place: int) -> bool:

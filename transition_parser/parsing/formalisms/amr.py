@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from transition_parser.modules.tagging import Tags
 
 
-_SHORTEST, _LONGEST = 10, 100  # words of sentences whose trees edits ask for: shorter ones have one clause
+# the least words and frames of sentences whose trees edits ask for, of statements and of questions
+_CLAUSES, _QUESTIONS, _LONGEST = (6, 2), (10, 3), 100
 # words of sentences whose trees edits always ask for
 _ASKING = ({"than"}, {"as"}, {"it", "to"}, {"mine"}, {"yours"}, {"hers"}, {"ours"}, {"theirs"})
 
@@ -225,9 +226,10 @@ class _Built:
     @property
     def needs_tree(self) -> bool:
         """True for a graph of several frames and for a comparison, whose edits ask for the tree of the sentence."""
-        frames = sum(sort_of(label, constant=False) is Sort.FRAME for label in self.parse.graph.labels)
-        forms = {word.form.lower() for word in self.words}
-        has_clauses = frames > 2 and len(self.words) >= _SHORTEST
+        labels, forms = self.parse.graph.labels, {word.form.lower() for word in self.words}
+        words, frames = _QUESTIONS if "amr-unknown" in labels else _CLAUSES
+        has_frames = sum(sort_of(label, constant=False) is Sort.FRAME for label in labels) >= frames
+        has_clauses = has_frames and len(self.words) >= words
         return len(self.words) <= _LONGEST and (has_clauses or any(one <= forms for one in _ASKING))
 
     def draft(self) -> Draft:
