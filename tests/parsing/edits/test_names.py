@@ -13,6 +13,29 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import key
 
 
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("IL-6 receptor levels rose", '(r / rise-01~3 :ARG1 (l / level~2 :mod (p / protein~0 :name (n / name~0 :op1'
+         ' "IL-6"~0))))', '(r / rise-01 :ARG1 (l / level :mod (p / protein :name (n / name :op1 "IL-6" :op2'
+         ' "receptor"))))'),
+        ("IL-6 receptors rose", '(r / rise-01~2 :ARG1 (r2 / receptor~1 :mod (p / protein~0 :name (n / name~0 :op1'
+         ' "IL-6"~0))))', "the same"),
+        ("the MYC gene mutates", '(m / mutate-01~3 :ARG1 (p / protein~1 :name (n / name~1 :op1 "MYC"~1)))',
+         '(m / mutate-01 :ARG1 (g / gene :name (n / name :op1 "MYC")))'),
+        ("SHP2 phosphatase acts", '(a / act-02~2 :ARG0 (r / respond-01~1 :ARG2 (e / enzyme~0 :name (n / name~0 :op1'
+         ' "SHP2"~0))))', '(a / act-02 :ARG0 (e / enzyme :name (n / name :op1 "SHP2" :op2 "phosphatase")))'),
+        ("Smith database fails", '(f / fail-01~2 :ARG1 (d / database~1 :mod (p / person~0 :name (n / name~0 :op1'
+         ' "Smith"~0))))', "the same"),
+        ("CaCo cells grow", "(g / grow-01~2 :ARG1 (c / cell~1 :mod (c2 / caco~0)))",
+         '(g / grow-01 :ARG1 (c / cell-line :name (n / name :op1 "CaCo")))'),
+        ("Blood cells grow", "(g / grow-01~2 :ARG1 (c / cell~1 :mod (b / blood~0)))", "the same"),
+    ],
+)  # fmt: skip
+def test_names_of_genes_and_cells_keep_their_heads(text, graph, expected):
+    assert after(type_names, text, graph) == expected
+
+
 def typed(text: str, graph: str, known: Collection[str] = ()) -> Edited | None:
     draft = draft_of(text, graph, known=known)
     type_names(draft)

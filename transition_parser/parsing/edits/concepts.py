@@ -14,6 +14,7 @@ from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
+_AGENTS = ("person", "molecular-physical-entity")
 _QUOTES = {'"', "'", "``", "''", "“", "”", "‘", "’"}
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
@@ -28,6 +29,16 @@ def mend_concepts(draft: Draft) -> None:
             _mend_mention(draft, node)
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
+    for frame, role, agent in [*draft.edges]:
+        if role == "ARG0" and draft.labels[agent] in _AGENTS and draft.alignments[frame] == draft.alignments[agent]:
+            _mend_agent(draft, frame, agent)
+
+
+def _mend_agent(draft: Draft, frame: int, agent: int) -> None:
+    """Give the relations to the frame of a word such as *inhibitor* to who does it."""
+    if re.fullmatch(".*[eo]rs?", draft.forms[draft.place(agent)]):
+        for edge in [edge for edge in draft.edges if edge.target == frame and edge.source != agent]:
+            draft.replace_edge(edge, edge._replace(target=agent))
 
 
 def _mend_mention(draft: Draft, node: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from transition_parser.graphs.amr import named, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import BEFORE_VERBS
@@ -24,6 +26,7 @@ def type_names(draft: Draft) -> None:
     the types that everybody knows, or those that their head words or the words around them say. Products of genes, and
     unsure names beside them, get their kinds by their symbols. Names in `known` get no types of heads or symbols.
     """
+    _name_cells(draft)
     graph, words, alignments = draft.graph, draft.words, draft.alignments
     forms, lemmas = [word.form for word in words], [word.lemma for word in words]
     names = [*named(graph)]
@@ -50,6 +53,37 @@ def type_names(draft: Draft) -> None:
                 kind = said if said in tables()["work"] else type_of(name, is_person) or said
                 kind = kind or ("city" if label in tables()["closed"] else None)
             draft.labels[node] = kind or label
+            if places and has_genes | (draft.forms[places[-1] + 1] in _GENES):
+                _join_head(draft, node, places[-1] + 1)
+
+
+_GENES = ("gene", "genes")
+_OF_NAMES = re.compile("receptors?|[a-z]+ases?")  # heads of names of proteins: *TNF receptor*, *S6 kinase*
+
+
+def _join_head(draft: Draft, node: int, place: int) -> None:
+    """Give the name of a gene or protein the head noun after it that has no node, or a node of another word."""
+    form, own = draft.forms[place], [one for one in draft.at(place) if one not in draft.constants]
+    if form in _GENES and draft.labels[node] not in draft.forms:
+        draft.labels[node] = "gene"
+    elif _OF_NAMES.fullmatch(form) and not any(draft.labels[one][:3] == form[:3] for one in own):
+        name = draft.below(node)["name"]
+        ops = sum(edge.source == name for edge in draft.edges)
+        draft.add_edge(name, f"op{ops + 1}", draft.new_node(quoted(draft.words[place].form), True))
+        draft.labels[node] = "enzyme" if "ase" in form else "protein"
+        for one in own:
+            draft.merge(one, node)
+
+
+def _name_cells(draft: Draft) -> None:
+    """Make the word before *cells* the name of a cell line, if it has capitals inside: *HeLa cells*."""
+    for place, form in enumerate(draft.forms[1:], 1):
+        before, owners = draft.words[place - 1], draft.at(place) if form in ("cell", "cells") else []
+        names = draft.at(place - 1) if owners and re.search("[A-Z]", before.form[1:]) else []
+        if len(names) == 1 and draft.labels[names[0]] == before.lemma and names[0] in draft.around(owners[0]):
+            draft.merge(names[0], owners[0])
+            draft.labels[owners[0]] = "cell-line"
+            draft.add_below(draft.add_below(owners[0], "name", "name"), "op1", quoted(before.form))
 
 
 def _join_noun(draft: Draft, node: int, noun: int) -> bool:
