@@ -10,6 +10,8 @@ from transition_parser.parsing.edits.addresses import entity_of, mend_addresses
     ("text", "graph", "expected"),
     [
         ("http://a.org/b", "(d / date-entity~0)", '(u / url-entity :value "http://a.org/b")'),
+        ("www.b.net", '(t / thing~0 :op1 "www.b.net"~0)', '(u / url-entity :value "www.b.net")'),
+        ("www.b.net", "(t / thing~0)", '(u / url-entity :value "www.b.net")'),
         ("mail Ann@b.com", "(m / mail-01~0 :ARG2 (a / ann@b.com-02~1))",
          '(m / mail-01 :ARG2 (e / email-address-entity :value "Ann@b.com"))'),
         ("see www.b.net", '(s / see-01~0 :ARG1 (c / city~1 :name (n / name~1 :op1 "www.b.net"~1)))',

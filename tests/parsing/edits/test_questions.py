@@ -66,6 +66,9 @@ CASES = (  # words, tree, graph, graph after the edit
     ('which of them left ?', '',
      '(l / leave-11~3 :ARG0 (a / amr-unknown~0))',
      'the same'),
+    ('where is my hat ?', '',
+     '(h / hat~3 :poss (i / i~2) :domain (a / amr-unknown~0))',
+     '(b / be-located-at-91 :ARG1 (h / hat :poss (i / i)) :ARG2 (a / amr-unknown))'),
 )  # fmt: skip
 
 

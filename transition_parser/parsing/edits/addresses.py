@@ -13,6 +13,7 @@ _ADDRESSES = {
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
+_OF_TEXTS = ("date-entity", "-quantity", "thing")  # concepts that search gives unknown texts
 _ODD = re.compile(r"\S[@./]\S|\d{3}-\d{4}")
 
 
@@ -23,15 +24,19 @@ def entity_of(text: str) -> str | None:
 
 def mend_addresses(draft: Draft) -> None:
     """Give addresses their entities: concepts, strings of names, and empty dates and quantities of their words."""
-    odd = [label for label in draft.labels if _ODD.search(label) or label.endswith(("date-entity", "-quantity"))]
+    odd = [label for label in draft.labels if _ODD.search(label) or label.endswith(_OF_TEXTS)]
     for node in range(len(draft.graph)) if odd else ():
         if node in draft.constants or node in draft.removed:
             continue
         below, label = draft.below(node), draft.labels[node]
         if "name" in below and label != "date-entity":
             _mend_name(draft, node, below["name"])
+        lone = below.get("op1", node) if len(below) == 1 else node
+        if lone in draft.constants and (entity := entity_of(draft.labels[lone].strip('"'))):
+            draft.labels[node] = entity
+            draft.replace_edge(Edge(node, "op1", lone), Edge(node, "value", lone))
         text = "".join(draft.words[place].form for place in draft.alignments[node])
-        is_empty = not below and (label == "date-entity" or label.endswith("-quantity"))
+        is_empty = not below and label.endswith(_OF_TEXTS)
         if entity := entity_of(lemma_of(label)) or (entity_of(text) if is_empty else None):
             draft.labels[node] = entity
             draft.add_below(node, "value", quoted(text if entity_of(text) else lemma_of(label)))

@@ -13,6 +13,7 @@ from transition_parser.parsing.edits.comparison import mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
 from transition_parser.parsing.edits.copulas import mend_copulas
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.greetings import mend_greetings
 from transition_parser.parsing.edits.lists import gather_members
 from transition_parser.parsing.edits.names import add_names, type_names
 from transition_parser.parsing.edits.negation import negate
@@ -48,6 +49,7 @@ EDITS: Mapping[str, Edit] = {
     "conditions": _each(mend_conditions),
     "subjects": _each(mend_subjects),  # a verb that has its subject now is no command
     "commands": _each(mark_commands),
+    "greetings": _each(mend_greetings),  # after commands: *see you* is none
     "addresses": _each(mend_addresses),
     "times": _each(mend_times),  # before quantities, for which search takes some times
     "numbers": _each(mend_numbers),

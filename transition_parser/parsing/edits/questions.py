@@ -40,6 +40,9 @@ def mend_direct_questions(draft: Draft) -> None:
             draft.replace_edge(edge, edge._replace(source=draft.below(source).get("ARG0", source)))
         elif role == "duration" and begins == ("how", "many", "times"):
             draft.replace_edge(edge, edge._replace(role="frequency"))
+        elif role == "mod" and source == unknown and first == "where" and begins[1] in _COPULAS:
+            draft.top = draft.new_node("be-located-at-91", False, draft.node_origins[unknown])
+            draft.replace_edge(edge, Edge(draft.top, "ARG1", target), Edge(draft.top, "ARG2", unknown))
         elif role == "mod" and source == unknown and first == "whose":
             draft.replace_edge(edge, Edge(target, "poss", unknown))
         elif role[:3] == "ARG" and begins[:2] == ("which", "of") and draft.labels[source] != "include-91":
