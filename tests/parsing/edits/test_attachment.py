@@ -3,7 +3,8 @@
 import pytest
 
 from tests.parsing.edits.helpers import after
-from transition_parser.parsing.edits.attachment import add_arguments, attach
+from transition_parser.parsing.edits.arguments import add_arguments
+from transition_parser.parsing.edits.attachment import attach
 
 CASES = {
     "a list has the relation of its first member": (
@@ -99,6 +100,139 @@ CASES = {
         add_arguments, "she saw that it ate him", "2:nsubj 0:root 5:mark 5:nsubj 2:ccomp 5:obj",
         "(s / see-01~1 :ARG0 (s2 / she~0) :ARG1 (e / eat-01~4 :ARG0 s2 :ARG1 (h / he~5)))",
         "(s / see-01 :ARG0 (s2 / she) :ARG1 (e / eat-01 :ARG1 (h / he) :ARG0 (i / it)))",
+    ),
+    "who has a participle before or after the main verb is its subject": (
+        add_arguments, "having washed it , Tom wept", "2:aux 6:advcl 2:obj 2:punct 6:nsubj 0:root",
+        '(w / weep-01~5 :ARG0 (p / person~4 :name (n / name~4 :op1 "Tom"~4)) :time (w2 / wash-01~1 :ARG1 (i / it~2)))',
+        '(w / weep-01 :ARG0 (p / person :name (n / name :op1 "Tom")) :time (w2 / wash-01 :ARG1 (i / it) :ARG0 p))',
+    ),
+    "the object does what it is forbidden": (
+        add_arguments, "laws forbid trucks from using it", "2:nsubj 0:root 2:obj 5:mark 2:advcl 5:obj",
+        "(f / forbid-01~1 :ARG0 (l / law~0) :ARG2 (t / truck~2) :ARG1 (u / use-01~4 :ARG1 (i / it~5)))",
+        "(f / forbid-01 :ARG0 (l / law) :ARG2 (t / truck) :ARG1 (u / use-01 :ARG1 (i / it) :ARG0 t))",
+    ),
+    "nobody knows who does what somebody is thanked for": (
+        add_arguments, "we thank Tom for eating it", "2:nsubj 0:root 2:obj 5:mark 2:advcl 5:obj",
+        '(t / thank-01~1 :ARG0 (w / we~0) :ARG1 (p / person~2 :name (n / name~2 :op1 "Tom"~2)) :ARG2 (e / eat-01~4'
+        " :ARG1 (i / it~5)))", "the same",
+    ),
+    "who is suspected is no agent": (
+        add_arguments, "police saw men suspected of lying", "2:nsubj 0:root 2:obj 3:acl 6:mark 4:advcl",
+        "(s / see-01~1 :ARG0 (p / police~0) :ARG1 (m / man~2 :ARG0-of (s2 / suspect-01~3 :ARG1 (l / lie-08~5 :ARG0"
+        " m))))",
+        "(s / see-01 :ARG0 (p / police) :ARG1 (m / man :ARG1-of (s2 / suspect-01 :ARG2 (l / lie-08 :ARG0 m))))",
+    ),
+    "a pronoun without a node is who the verb above has": (
+        add_arguments, "Tom hoped he forgot to buy it",
+        "2:nsubj 0:root 4:nsubj 2:ccomp 6:mark 4:xcomp 6:obj",
+        '(h / hope-01~1 :ARG0 (p / person~0 :name (n / name~0 :op1 "Tom"~0)) :ARG1 (f / forget-01~3 :ARG0 p :ARG1 (b'
+        " / buy-01~5 :ARG1 (i / it~6))))",
+        '(h / hope-01 :ARG0 (p / person :name (n / name :op1 "Tom")) :ARG1 (f / forget-01 :ARG0 p :ARG1 (b / buy-01'
+        " :ARG1 (i / it) :ARG0 p)))",
+    ),
+    "it is no person": (
+        add_arguments, "a man laughed when it ate him", "2:det 3:nsubj 0:root 6:advmod 6:nsubj 3:advcl 6:obj",
+        "(l / laugh-01~2 :ARG0 (m / man~1) :time (e / eat-01~5 :ARG0 m :ARG1 (h / he~6)))",
+        "(l / laugh-01 :ARG0 (m / man) :time (e / eat-01 :ARG1 (h / he) :ARG0 (i / it)))",
+    ),
+    "a number of persons is persons": (
+        add_arguments, "thousands of people who came sang", "6:nsubj 3:case 1:nmod 5:nsubj 3:acl:relcl 0:root",
+        "(s / sing-01~5 :ARG0 (m / multiple~0 :quant-of (p / person~2 :ARG1-of (c / come-01~4))))",
+        "(s / sing-01 :ARG0 (p / person :quant (m / multiple) :ARG1-of (c / come-01)))",
+    ),
+    "a condition without an edge to what it conditions gets one": (
+        attach, "I help you move it if you ask", "2:nsubj 0:root 2:obj 2:xcomp 4:obj 8:mark 8:nsubj 4:advcl",
+        "(h / help-01~1 :ARG0 (i / i~0) :ARG2 (y / you~2 :ARG0-of (a / ask-01~7)) :ARG1 (m / move-01~3 :ARG0 y :ARG1"
+        " (i2 / it~4)))",
+        "(h / help-01 :ARG0 (i / i) :ARG2 (y / you) :ARG1 (m / move-01 :ARG0 y :ARG1 (i2 / it)) :condition (a / ask-01"
+        " :ARG0 y))",
+    ),
+    "an agent is no purpose": (
+        attach, "to sew it , sit and follow rules", "2:mark 5:advcl 2:obj 2:punct 0:root 7:cc 5:conj 7:obj",
+        "(a / and~5 :op1 (s2 / sit-01~4) :op2 (f / follow-02~6 :ARG0 (s / sew-01~1 :ARG1 (i / it~2)) :ARG1 (r /"
+        " rule-01~7)))",
+        "(a / and :op1 (s / sit-01 :purpose (s2 / sew-01 :ARG1 (i / it))) :op2 (f / follow-02 :ARG1 (r / rule-01)))",
+    ),
+    "because gives a cause": (
+        attach, "Tom wept because he fell", "2:nsubj 0:root 5:mark 5:nsubj 2:advcl",
+        '(w / weep-01~1 :ARG0 (p / person~0 :name (n / name~0 :op1 "Tom"~0) :ARG1-of (f / fall-01~4 :ARG0-of (c /'
+        " cause-01~2))))",
+        '(w / weep-01 :ARG0 (p / person :name (n / name :op1 "Tom")) :ARG1-of (c / cause-01 :ARG0 (f / fall-01 :ARG1'
+        " p)))",
+    ),
+    "a time stays with its verb beside a noun": (
+        attach, "the president on Tuesday named a judge", "2:det 5:nsubj 4:case 2:nmod 0:root 7:det 5:obj",
+        "(n / name-01~4 :ARG0 (p / president~1) :ARG1 (j / judge~6) :time (d / date-entity~3 :weekday (t /"
+        " tuesday~3)))",
+        "the same",
+    ),
+    "what nobody owns has no owner": (
+        attach, "the king saved her from a dragon", "2:det 3:nsubj 0:root 3:obj 7:case 7:det 3:obl",
+        "(s / save-02~2 :ARG0 (k / king~1) :ARG1 (s2 / she~3) :ARG2 (d / dragon~6 :poss k))",
+        "(s / save-02 :ARG0 (k / king) :ARG1 (s2 / she) :ARG2 (d / dragon))",
+    ),
+    "his names what somebody owns": (
+        attach, "the king gave his land to a man", "2:det 3:nsubj 0:root 5:nmod:poss 3:obj 8:case 8:det 3:obl",
+        "(g / give-01~2 :ARG0 (k / king~1) :ARG1 (l / land~4) :ARG2 (m / man~7 :poss k))",
+        "(g / give-01 :ARG0 (k / king) :ARG1 (l / land :poss k) :ARG2 (m / man))",
+    ),
+    "who has a relation is no owner of its name": (
+        attach, "the king saw his friend", "2:det 3:nsubj 0:root 5:nmod:poss 3:obj",
+        "(s / see-01~2 :ARG0 (k / king~1) :ARG1 (p / person~4 :ARG0-of (h / have-rel-role-91~4 :ARG2 (f / friend~4"
+        " :poss k))))",
+        "(s / see-01 :ARG0 (k / king) :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG2 (f / friend) :ARG1 k)))",
+    ),
+    "after has its verb alone": (
+        attach, "he left after eating", "2:nsubj 0:root 4:mark 2:advcl",
+        "(l / leave-11~1 :ARG0 (h / he~0) :time (a / after~2 :op1 (e / eat-01~3 :ARG0 h)) :time e)",
+        "(l / leave-11 :ARG0 (h / he) :time (a / after :op1 (e / eat-01 :ARG0 h)))",
+    ),
+    "a member of a list joins the verb above that is in the list": (
+        add_arguments, "Tom said that it works and smiled",
+        "2:nsubj 0:root 5:mark 5:nsubj 2:ccomp 7:cc 5:conj",
+        '(a / and~5 :op1 (s / say-01~1 :ARG0 (p / person~0 :name (n / name~0 :op1 "Tom"~0)) :ARG1 (w / work-09~4'
+        " :ARG1 (i / it~3))) :op2 (s2 / smile-01~6 :ARG0 i))",
+        '(a / and :op1 (s / say-01 :ARG0 (p / person :name (n / name :op1 "Tom")) :ARG1 (w / work-09 :ARG1 (i / it)))'
+        " :op2 (s2 / smile-01 :ARG0 p))",
+    ),
+    "what a relative clause has is no argument of the main verb": (
+        add_arguments, "a road built by Ann was repaired",
+        "2:det 7:nsubj:pass 2:acl 5:case 3:obl:agent 7:aux:pass 0:root",
+        '(r / repair-01~6 :ARG0 (p / person~4 :name (n / name~4 :op1 "Ann"~4)) :ARG1 (r2 / road~1 :ARG1-of (b /'
+        " build-01~2 :ARG0 p)))",
+        '(r / repair-01 :ARG1 (r2 / road :ARG1-of (b / build-01 :ARG0 (p / person :name (n / name :op1 "Ann")))))',
+    ),
+    "nobody rains": (
+        add_arguments, "we fear wind when it rains", "2:nsubj 0:root 2:obj 6:advmod 6:nsubj 2:advcl",
+        "(f / fear-01~1 :ARG0 (w / we~0) :ARG1 (w2 / wind~2) :time (r / rain-01~5 :ARG0 w :ARG1 w2))",
+        "(f / fear-01 :ARG0 (w / we) :ARG1 (w2 / wind) :time (r / rain-01))",
+    ),
+    "he is no princess": (
+        add_arguments, "the princess wept because he lied", "2:det 3:nsubj 0:root 6:mark 6:nsubj 3:advcl",
+        "(w / weep-01~2 :ARG0 (p / princess~1) :ARG1-of (c / cause-01~3 :ARG0 (l / lie-08~5 :ARG0 p)))",
+        "(w / weep-01 :ARG0 (p / princess) :ARG1-of (c / cause-01 :ARG0 (l / lie-08 :ARG0 (h / he))))",
+    ),
+    "she may be a teacher": (
+        add_arguments, "the teacher wept because she lied", "2:det 3:nsubj 0:root 6:mark 6:nsubj 3:advcl",
+        "(w / weep-01~2 :ARG0 (p / person~1 :ARG0-of (t / teach-01~1)) :ARG1-of (c / cause-01~3 :ARG0 (l / lie-08~5"
+        " :ARG0 p)))",
+        "the same",
+    ),
+    "the first of two objects receives": (
+        add_arguments, "who sold you these pills", "2:nsubj 0:root 2:obj 5:det 2:obj",
+        "(s / sell-01~1 :ARG0 (a / amr-unknown~0 :poss (y / you~2)) :ARG1 (p / pill~4))",
+        "(s / sell-01 :ARG0 (a / amr-unknown :poss y) :ARG1 (p / pill) :ARG2 (y / you))",
+    ),
+    "a participle is no purpose": (
+        attach, "he left , saying nothing", "2:nsubj 0:root 4:punct 2:advcl 4:obj",
+        "(l / leave-11~1 :ARG0 (h / he~0) :purpose (s / say-01~3 :ARG1 (n / nothing~4)))",
+        "(l / leave-11 :ARG0 (h / he) :manner (s / say-01 :ARG1 (n / nothing)))",
+    ),
+    "a verb has the verb of its clause": (
+        attach, "we say the man he asked left", "2:nsubj 0:root 4:det 7:nsubj 6:nsubj 4:acl:relcl 2:ccomp",
+        "(s / say-01~1 :ARG0 (w / we~0) :ARG1 (a / ask-02~5 :ARG0 (h / he~4) :ARG2 (m / man~3) :ARG1 (l / leave-11~6"
+        " :ARG0 m)))",
+        "(s / say-01 :ARG0 (w / we) :ARG1 (l / leave-11 :ARG0 (m / man :ARG2-of (a / ask-02 :ARG0 (h / he)))))",
     ),
 }  # fmt: skip
 

@@ -83,7 +83,8 @@ def test_a_frame_beside_another_node_of_its_word_keeps_its_sense():
     [
         ("(g / go-02~1 :ARG0 (h / he~0))", "go-on-15", "(g / go-on-15 :ARG0 (h / he))"),
         ("(g / go-on-15~1 :ARG0 (h / he~0))", "go-02", "(g / go-02 :ARG0 (h / he))"),
-        ("(g / go-02~1 :ARG0 (h / he~0) :direction (o / on~2))", "go-on-15", "the same"),  # the particle has a node
+        ("(g / go-02~1 :ARG0 (h / he~0) :direction (o / on~2))", "go-on-15", "(g / go-on-15 :ARG0 (h / he))"),
+        ("(g / go-02~1 :ARG0 (h / he~0 :location (o / on~2)))", "go-on-15", "the same"),  # the particle is of *he*
         ("(g / go-on-15~1 :ARG0 (h / he~0) :direction (o / on~2))", "go-on-15", "(g / go-on-15 :ARG0 (h / he))"),
     ],
 )

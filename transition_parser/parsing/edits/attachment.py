@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.parsing.edits.tree_view import SERVING, TreeView
+from transition_parser.parsing.edits.tree_view import ROLES, SERVING, TreeView
 from transition_parser.text import word_list
 
 _TIMES = frozenset("time duration frequency purpose cause condition concession manner".split())
@@ -16,11 +16,14 @@ _PLACES = frozenset(
 )
 _PLACING = frozenset(word_list("edits: placing"))
 _MODIFYING = ("obl", "advcl", "advmod", "nmod", "acl")
-_MARKS = {"if": "condition", "although": "concession", "though": "concession"} | dict.fromkeys(
-    ("when", "while", "after", "before", "until"), "time"
+_MARKS = (
+    {"if": "condition", "although": "concession", "though": "concession"}
+    | dict.fromkeys(("when", "while", "after", "before", "until"), "time")
+    | {"by": "manner"}
 )
+_LINKS = _MARKS | dict.fromkeys(("to", "so"), "purpose") | dict.fromkeys(("because", "since"), "cause")
+_LINKS["unless"] = "condition"
 _PRONOUNS = frozenset(SUBJECTS.values())
-_REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 _LOOSE = ("parataxis", "discourse")  # relations of clauses that may be the top beside the root
 
 
@@ -31,10 +34,13 @@ def attach(draft: Draft) -> None:
         for node, role, words in _lists(view):
             _mend_members(view, node, role, words)
             _mend_heads(view, node, role, words[0])
+        _mend_complements(view)
         _mend_whose(view)
         for word, relation in enumerate(view.relations):
             if relation in _MODIFYING and view.node(word) >= 0:
                 _mend_modifier(view, word)
+        _mend_owners(view)
+        _remove_doubles(view)
         _mend_top(view)
 
 
@@ -88,6 +94,23 @@ def _mend_heads(view: TreeView, node: int, role: str, first: int) -> None:
             view.change((edge, edge._replace(target=node)))
 
 
+def _mend_complements(view: TreeView) -> None:
+    """Give verbs the verb of the clause below them, not a word inside it: *say that the man I know left*."""
+    draft = view.draft
+    for word, relation in enumerate(view.relations):
+        head, verb = draft.frames.get(view.heads[word], -1), view.node(word)
+        if relation not in ("ccomp", "xcomp") or head < 0 or verb < 0 or head == verb:
+            continue
+        above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
+        if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
+            continue
+        links = [edge for edge in draft.edges if edge.source == head and view.is_frame(edge.target)]
+        for edge in [edge for edge in links if edge.role[:3] == "ARG" and view.word(edge.target) in inside]:
+            back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
+            if (highest := view.highest(unit)) >= 0:
+                view.change((edge, edge._replace(target=highest)), *back)
+
+
 def _mend_whose(view: TreeView) -> None:
     """Give what *whose* names its owner: *the farmer whose cows had been stolen*."""
     draft = view.draft
@@ -100,6 +123,50 @@ def _mend_whose(view: TreeView) -> None:
             unit, inside = view.unit(clause), view.subtree(clause)
             for edge in [edge for edge in draft.edges if edge.target in unit and view.word(edge.source) not in inside]:
                 view.change((edge, None))
+
+
+def _mend_owners(view: TreeView) -> None:
+    """Take what nobody says that somebody owns from its owner; *his* gives the owner another thing."""
+    draft = view.draft
+    relations = {e.target: e.source for e in draft.edges if e.role == "ARG2" and draft.labels[e.source] in ROLES}
+    for edge in [edge for edge in draft.edges if edge.role == "poss"]:
+        owned, owner, others = view.word(edge.source), view.word(edge.target), [*_unowned(view, edge)]
+        parts = [(one, None) for one in draft.edges if one[1:] == ("part", edge.source)]
+        if edge.source in relations:  # *his friend*
+            relation = relations[edge.source]
+            view.change((edge, None if "ARG1" in draft.below(relation) else Edge(relation, "ARG1", edge.target)))
+        elif owned >= 0 and owner >= 0 and not _may_own(view, owned, owner):
+            view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None), *parts)
+
+
+def _may_own(view: TreeView, owned: int, owner: int) -> bool:
+    """Return True where the tree relates a thing with its owner, or somebody owns the thing: *his*."""
+    first = owned
+    while view.relations[first] == "conj":
+        first = view.heads[first]
+    is_owned = any(view.relations[one] in ("nmod", "det") and view.full[one] != "det" for one in view.dependents[first])
+    return is_owned or owner in view.subtree(owned) or view.heads[owned] == owner
+
+
+def _unowned(view: TreeView, edge: Edge) -> Iterator[int]:
+    """Yield the nodes of the words with a possessive pronoun without a node, and no owner."""
+    draft = view.draft
+    for word, relation in enumerate(view.full):
+        noun = view.node(view.heads[word])
+        if relation == "nmod:poss" and word not in draft.aligned and noun >= 0:
+            is_relation = any(draft.labels[one] in ROLES for one in view.nodes[view.heads[word]])
+            if not is_relation and edge.target not in draft.neighbors(noun) and "poss" not in draft.below(noun):
+                yield noun
+
+
+def _remove_doubles(view: TreeView) -> None:
+    """Take what *after* stands before from the verb that has the node of *after*, too."""
+    draft = view.draft
+    for node in [node for label in ("after", "before", "since", "until") for node in draft.nodes_of(label)]:
+        operand = draft.below(node).get("op1", -1)
+        sources = {edge.source for edge in draft.edges if edge.target == node}
+        for edge in [edge for edge in draft.edges if edge.target == operand and edge.source in sources]:
+            view.change((edge, None))
 
 
 def _mend_modifier(view: TreeView, word: int) -> None:
@@ -116,11 +183,14 @@ def _mend_modifier(view: TreeView, word: int) -> None:
         for edge in draft.edges
     )
     for edge, new in [*_strays(view, word, unit, owner)]:
-        if edge.source not in above and edge.target not in above:
+        is_sure = is_linked or view.is_frame(owner) or edge.role != "time" or not view.is_frame(edge.source)
+        if is_sure and edge.source not in above and edge.target not in above:
             done = view.change((edge, None if is_linked else new))
             is_linked = is_linked or done
     if view.relations[word] == "advcl":
         _mend_clause(view, word, unit, above)
+        if not is_linked:
+            _link_clause(view, word, unit)
 
 
 def _strays(view: TreeView, word: int, unit: set[int], owner: int) -> Iterator[tuple[Edge, Edge]]:
@@ -146,14 +216,35 @@ def _strays(view: TreeView, word: int, unit: set[int], owner: int) -> Iterator[t
 def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int]) -> None:
     """Give a clause the role that its conjunction says: *although*, *if*, *while*."""
     mark = view.dependent(word, "mark", "advmod")
-    if (role := _MARKS.get(view.draft.forms[mark]) if mark >= 0 else None) is None:
+    is_bare = mark < 0 and view.draft.forms[word].endswith("ing")  # *he left , saying nothing*
+    role = "manner" if is_bare else _MARKS.get(view.draft.forms[mark]) if mark >= 0 else None
+    if role is None:
         return
-    others = _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
+    others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
     for edge in [*view.draft.edges]:
         if edge.source in above and edge.target in unit and edge.role in others:
             view.change((edge, edge._replace(role=role)))
         elif edge.source in unit and edge.target in above and edge.role in _TIMES:
             view.change((edge, Edge(edge.target, role, edge.source)))
+
+
+def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
+    """Give a clause without an edge to the verb above it the role that its conjunction says."""
+    draft, mark, head = view.draft, view.dependent(word, "mark", "advmod"), view.head(word)
+    role = _LINKS.get(draft.forms[mark]) if mark >= 0 else None
+    while view.relations[head] == "xcomp" and role != "purpose" and view.nodes[view.heads[head]]:
+        head = view.heads[head]  # *helped you move it if you asked*
+    owner, clause = draft.frames.get(head, -1), view.highest(unit)
+    if role is None or owner < 0 or clause < 0:
+        return
+    for edge in [edge for edge in draft.edges if edge.target == clause and edge.role == "ARG0"]:
+        view.change((edge, Edge(owner, role, clause)))  # an agent is no clause
+    if role == "cause":
+        is_said = draft.labels[clause] == "cause-01"
+        cause = clause if is_said else draft.add_below(clause, "ARG0-of", "cause-01")
+        draft.add_edge(cause, "ARG1", owner)
+    elif clause not in draft.below(owner).values():
+        draft.add_edge(owner, role, clause)
 
 
 def _mend_top(view: TreeView) -> None:
@@ -166,111 +257,3 @@ def _mend_top(view: TreeView) -> None:
     is_other = top >= 0 and draft.top not in view.unit(root) and view.relations[top] not in (*SERVING, *_LOOSE)
     if is_member or (is_other and new >= 0 and (view.is_frame(new) or view.is_list(new))):
         draft.top = new
-
-
-def add_arguments(draft: Draft) -> None:
-    """Give verbs the subjects and objects that the tree has, in the places of words of other clauses."""
-    if draft.tree is None:
-        return
-    view = TreeView(draft, draft.tree)
-    for verb, frame in sorted(draft.frames.items()):
-        if frame not in draft.removed and len(view.nodes[verb]) == 1:
-            _remove_arguments(view, verb, frame)
-            _mend_subject(view, verb, frame)
-            _mend_object(view, verb, frame)
-
-
-def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
-    """Remove the agent of a passive that names none, and arguments of other verbs: *washed it and sold it to Ann*."""
-    draft, inside, subject = view.draft, view.clause(verb), view.subject(verb)
-    is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0 and 1 in draft.core_roles(frame)
-    referring = [word for word in inside if draft.forms[word] in _REFERRING]
-    for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
-        word = view.word(edge.target)
-        if word == subject or view.is_in(edge.target, inside):
-            continue
-        other = view.heads[word] if word >= 0 and view.relations[word] in ("nsubj", "obj", "iobj", "obl") else -1
-        is_others = other >= 0 and not draft.neighbors(edge.target).isdisjoint(view.unit(other) - {frame})
-        joined = "conj" in (view.relations[other], view.relations[verb]) and view.relations[word] != "obl"
-        may_refer = subject < 0 or joined or max(referring, default=-1) > word
-        if (is_bare and edge.role == "ARG0") or (is_others and not may_refer):
-            view.change((edge, None))
-
-
-def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
-    draft, word, roles, below = view.draft, view.subject(verb), view.draft.core_roles(frame), view.draft.below(frame)
-    role = "ARG1" if view.is_passive(verb) or 0 not in roles else "ARG0"
-    if word < 0 or int(role[3]) not in roles:
-        return
-    subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
-    present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
-    if subject < 0:
-        _mend_pronoun(view, word, Edge(frame, role, old))
-    elif present is not None:
-        _exchange(view, present, Edge(frame, role, old), verb)
-    elif subject in view.unit(verb) or frame in {*view.unit(word), *draft.below(subject).values()}:
-        return
-    elif old < 0:
-        if draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
-            draft.add_edge(frame, role, subject)
-    else:
-        is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
-        is_said = draft.labels[old] in map(SUBJECTS.get, draft.forms)
-        is_pronoun = draft.labels[old] in _PRONOUNS
-        may_refer = is_said and is_pronoun and view.relations[verb] != "xcomp"
-        if is_part or not ((may_refer and draft.labels[subject] not in _PRONOUNS) or view.is_in(old, inside)):
-            if is_pronoun and not is_said and draft.neighbors(old) == {frame}:  # *you* of a false command
-                draft.removed.add(old)
-            view.change((Edge(frame, role, old), Edge(frame, role, subject)))
-            if draft.labels[subject] != "you":
-                draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
-
-
-def _controller(view: TreeView, verb: int, word: int) -> int:
-    """Return the node of a subject; of a pronoun without a node that is asked (*told him to go*), who is asked."""
-    node, above = view.argument(word), view.draft.frames.get(view.heads[verb], -1)
-    if node < 0 and above >= 0 and view.relations[verb] == "xcomp" and view.heads[word] == view.heads[verb]:
-        below = view.draft.below(above)
-        others = [below[role] for role in ("ARG1", "ARG2") if role in below and not view.is_frame(below[role])]
-        return others[0] if len(others) == 1 else -1
-    return node
-
-
-def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
-    """Put a pronoun without a node in the place of another one: *it* is no *she*."""
-    draft, label = view.draft, SUBJECTS.get(view.draft.forms[word])
-    is_other = edge.target >= 0 and draft.labels[edge.target] in _PRONOUNS - {label}
-    is_lost = word not in draft.aligned and edge.role == "ARG0"
-    if label and is_lost and is_other and view.change((edge, None)):
-        draft.add_edge(edge.source, edge.role, draft.new_node(label, False, edge.source))
-
-
-def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
-    """Make an argument the subject that has another role, if the subject is the object, or of another clause."""
-    draft, word = view.draft, view.dependent(verb, "obj")
-    if subject.role != "ARG0" or present.role not in ("ARG1", "ARG2"):
-        return
-    if subject.target < 0:
-        if word >= 0 and present.role == "ARG1":
-            draft.replace_edge(present, subject._replace(target=present.target))
-    elif word >= 0 and view.argument(word) == subject.target:
-        places = draft.edges.index(present), draft.edges.index(subject)
-        draft.edges[places[0]], draft.edges[places[1]] = (
-            present._replace(role="ARG0"),
-            subject._replace(role=present.role),
-        )
-    elif not view.is_in(subject.target, view.subtree(verb)):
-        view.change((subject, None))
-
-
-def _mend_object(view: TreeView, verb: int, frame: int) -> None:
-    draft, word = view.draft, view.dependent(verb, "obj")
-    node = view.argument(word) if word >= 0 else -1
-    near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
-    if node < 0 or 1 not in draft.core_roles(frame) or node in near:
-        return
-    if near.isdisjoint(view.unit(word)) and near.isdisjoint(one for w in view.subtree(word) for one in view.nodes[w]):
-        if old < 0:
-            draft.add_edge(frame, "ARG1", node)
-        elif view.places(old) and not view.is_in(old, view.subtree(verb)):
-            view.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 
 from transition_parser.parsing.edits.addresses import mend_addresses
-from transition_parser.parsing.edits.attachment import add_arguments, attach
+from transition_parser.parsing.edits.arguments import add_arguments
+from transition_parser.parsing.edits.attachment import attach
 from transition_parser.parsing.edits.clauses import mend_conditions, mend_questions
 from transition_parser.parsing.edits.commands import mark_commands
 from transition_parser.parsing.edits.comparison import mend_comparisons

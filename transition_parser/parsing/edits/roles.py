@@ -31,8 +31,8 @@ _SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
 _SURE = math.log(0.3)  # the least log-probability of the role of an argument that search left out
 _LIKELY = math.log(0.1)  # the same where another member of a list of frames has the argument
 _LOOSE = frozenset(  # roles that an argument may have been given
-    "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
-    "medium poss".split()
+    "location time duration purpose direction destination source topic beneficiary manner accompanier instrument mod "
+    "part cause medium poss".split()
 )
 _CLASSES = torch.tensor([distance_class(d) for d in (*range(FARTHEST + 1), *range(-FARTHEST, 0))])  # of distances
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
@@ -149,15 +149,23 @@ class _Labelled:
         self.others = found.others
 
     def rivals(self, labeller: RoleLabeller) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield the frames with their possible senses. Particles with a node belong to no sense.
+        """Yield the frames with their possible senses. Particles whose node has other neighbors belong to no sense.
 
         A frame beside another node of its word (*driver*, a person who drives) keeps its sense, as PropBank has none.
         """
         nodes_of = Counter(place for node, place in self.others if node >= 0)
+        alone = {  # word → the frame whose particle it may be
+            place: self.draft.neighbors(node)
+            for node, place in self.others
+            if node >= 0 and self.draft.labels[node] == self.draft.forms[place]
+        }
         for node, word in self.frames:
             following = range(word + 1, min(word + 1 + WINDOW, len(self.words)))
-            particles = [self.words[place].form.lower() for place in following if place not in nodes_of]
-            yield node, () if nodes_of[word] > 1 else labeller.rivals(lemma_of(self.draft.labels[node]), particles)
+            lemma = lemma_of(self.draft.labels[node])
+            own = {node} if "-" not in lemma else set()
+            free = [place for place in following if place not in nodes_of or alone.get(place, ()) == own]
+            particles = [self.draft.forms[place] for place in free]
+            yield node, () if nodes_of[word] > 1 else labeller.rivals(lemma, particles)
 
     def relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.graphs.dependency import DependencyTree
@@ -13,9 +14,13 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
 
 # relations of words that only serve their head, such as *has* or *after*
 SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
+ROLES = ("have-rel-role-91", "have-org-role-91")  # frames of relatives and offices
 _AGENTS = ("person", "thing", "company", "organization")  # *teacher*: a person who teaches
 _BY_SUBJECT = frozenset(word_list("edits: by subject"))
+_BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them from using it*, *accuse him of lying*
+_AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
 _RELATIVE = ("who", "which", "that", "whom")
+_COMPLEMENTS = ("ccomp", "xcomp", "advcl", "acl")
 _MOST = 6  # steps from a verb up to the one that has its subject
 
 
@@ -27,8 +32,13 @@ class TreeView:
     """
 
     def __init__(self, draft: Draft, tree: DependencyTree) -> None:
-        self.draft, self.full = draft, tree.relations
-        self.heads, self.relations = [head - 1 for head in tree.heads], [r.partition(":")[0] for r in tree.relations]
+        self.draft, self.heads = draft, [head - 1 for head in tree.heads]
+        objects = [(head, word) for word, head in enumerate(self.heads) if tree.relations[word] == "obj"]
+        receivers = {
+            word for (head, word), (other, _) in pairwise(sorted(objects)) if head == other
+        }  # *sold you pills*
+        self.full = ["iobj" if word in receivers else relation for word, relation in enumerate(tree.relations)]
+        self.relations = [relation.partition(":")[0] for relation in self.full]
         self.nodes: list[list[int]] = [[] for _ in self.heads]
         for node, places in enumerate(draft.alignments):
             label = draft.labels[node]
@@ -38,7 +48,7 @@ class TreeView:
                         self.nodes[place].append(node)
         for word, relation in enumerate(self.relations):
             if relation == "conj":
-                self.heads[word] = self._finite(word)
+                self.heads[word] = self._joined(word, self._finite(word))
         self.dependents: list[list[int]] = [[] for _ in self.heads]
         for word, head in enumerate(self.heads):
             if head >= 0:
@@ -57,6 +67,20 @@ class TreeView:
             head = self.heads[head]
         return head
 
+    def _joined(self, word: int, head: int) -> int:
+        """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
+        others = {member for node in self.nodes[word] for member in self._with(node)}
+        above = head
+        while others and above >= 0 and self.relations[above] in _COMPLEMENTS and others.isdisjoint(self.nodes[above]):
+            above = self.heads[above]
+        return head if above < 0 or others.isdisjoint(self.nodes[above]) else above
+
+    def _with(self, node: int) -> set[int]:
+        """Return the other members of the lists that a node is in."""
+        edges = self.draft.edges
+        lists = {edge.source for edge in edges if edge.target == node and self.is_list(edge.source)}
+        return {edge.target for edge in edges if edge.source in lists} - {node}
+
     # --- words -----------------------------------------------------------------------------------------
 
     def ancestors(self, word: int) -> Iterator[int]:
@@ -73,9 +97,16 @@ class TreeView:
         return found
 
     def clause(self, verb: int) -> set[int]:
-        """Return a verb and the words below it, without the clauses that are joined with it or modify it."""
+        """Return a verb and the words below it, without the clauses that are joined with it or modify words of it."""
         others = [one for one in self.dependents[verb] if self.relations[one] in ("conj", "advcl", "parataxis")]
-        return self.subtree(verb).difference(*map(self.subtree, others))
+        words = self.subtree(verb)
+        others += [one for one in words if self.relations[one] == "acl" and one != verb]
+        return words.difference(*map(self.subtree, others))
+
+    def are_joined(self, one: int, other: int) -> bool:
+        """Return True for two different words that a conjunction joins."""
+        firsts = [self.heads[word] if self.relations[word] == "conj" else word for word in (one, other)]
+        return one != other and firsts[0] == firsts[1]
 
     def dependent(self, word: int, *relations: str) -> int:
         """Return the first dependent with one of some relations, with or without subtypes, -1 for none."""
@@ -83,7 +114,15 @@ class TreeView:
         return next((one for one in below if self.relations[one] in relations or self.full[one] in relations), -1)
 
     def is_passive(self, verb: int) -> bool:
-        return self.dependent(verb, "nsubj:pass", "aux:pass") >= 0
+        """Return True for a verb in the passive, with an auxiliary or without (*a letter written by her*)."""
+        return self.dependent(verb, "nsubj:pass", "aux:pass") >= 0 or self._is_participle(verb)
+
+    def _is_participle(self, verb: int) -> bool:
+        """Return True for a past participle that modifies a noun or a clause: *suspected*, not *suspecting*."""
+        form = self.draft.forms[verb]
+        is_past = form != self.draft.words[verb].lemma and not form.endswith("ing")
+        is_modifier = self.full[verb] in ("acl", "advcl")
+        return is_past and is_modifier and self.dependent(verb, "nsubj", "aux", "cop", "mark", "obj") < 0
 
     def subject(self, verb: int, steps: int = _MOST) -> int:
         """Return the word that is the subject of a verb, which may be an infinitive or one of several, -1 for none."""
@@ -91,14 +130,30 @@ class TreeView:
         if own >= 0:
             is_relative = self.full[verb] == "acl:relcl" and self.draft.forms[own] in _RELATIVE
             return above if is_relative else own
-        if above >= 0 and steps:
-            if self.relations[verb] == "conj" and self.is_passive(verb) == self.is_passive(above):
-                return self.subject(above, steps - 1)
-            if self.relations[verb] == "xcomp":
-                asked = self.dependent(above, "iobj", "obj")
-                is_by_subject = asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT
-                return self.subject(above, steps - 1) if is_by_subject else asked
-        return -1
+        if above < 0 or not steps:
+            return -1
+        if self.relations[verb] == "conj" and self.is_passive(verb) == self.is_passive(above):
+            return self.subject(above, steps - 1)
+        if self.full[verb] == "acl":
+            is_active = self.draft.forms[verb].endswith("ing") and self.dependent(verb, "mark") < 0
+            return above if is_active or self._is_participle(verb) else -1
+        return self._controller(verb, steps - 1)
+
+    def _controller(self, verb: int, steps: int) -> int:
+        """Return the subject of a clause without one: the subject or the object of the verb above it."""
+        form, above, relation = self.draft.forms[verb], self.heads[verb], self.relations[verb]
+        asked, subject = self.dependent(above, "iobj", "obj"), self.subject(above, steps)
+        marks = {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
+        if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
+            return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
+        auxiliary = self.dependent(verb, "aux")  # *having left*
+        is_active = (form if auxiliary < 0 else self.draft.forms[auxiliary]).endswith("ing")
+        if relation == "advcl" and (is_active or self._is_participle(verb)):
+            is_apart = self.draft.forms[min(self.subtree(verb)) - 1] == ","
+            if asked < 0 or verb < asked or is_apart or marks - _AFTER_OBJECTS:
+                return subject
+            return asked if marks & _BY_OBJECT else -1
+        return subject if relation == "advcl" and verb < above and "to" in marks else -1
 
     # --- nodes of words --------------------------------------------------------------------------------
 
@@ -127,11 +182,17 @@ class TreeView:
         return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
 
     def argument(self, word: int) -> int:
-        """Return the node of a word as an argument: of the list that it begins, or the only node of a pronoun."""
+        """Return the node of a word as an argument: of the list that it begins, or the only node of a pronoun.
+
+        A quantity stands for what it counts: *thousands of people*.
+        """
         lists = [node for node in self.lists(word) if self.is_list(node)]
         label = SUBJECTS.get(self.draft.forms[word], "")
         same = self.draft.nodes_of(label)
         own = self.node(word)
+        counted = [edge.source for edge in self.draft.edges if edge.role == "quant" and edge.target == own >= 0]
+        if len(counted) == 1 and self.is_in(counted[0], self.subtree(word)):
+            return counted[0]
         return lists[0] if lists else own if own >= 0 or len(same) != 1 else same[0]
 
     def lists(self, word: int) -> Iterator[int]:
@@ -155,6 +216,12 @@ class TreeView:
             todo += [other for other in self.dependents[one] if self.relations[other] in SERVING]
         found |= {edge.source for edge in self.draft.edges if edge.target in found and self.is_list(edge.source)}
         return found - self.draft.removed
+
+    def highest(self, unit: Collection[int]) -> int:
+        """Return the frame of a unit that is below none of its nodes, -1 for none or several."""
+        below = {edge.target for edge in self.draft.edges if edge.source in unit}
+        frames = [node for node in unit if node not in below and self.is_frame(node)]
+        return frames[0] if len(frames) == 1 else -1
 
     def is_in(self, node: int, words: Collection[int]) -> bool:
         """Return True where some of the words have a node, or mention its pronoun."""
