@@ -234,6 +234,24 @@ CASES = {
         " :ARG0 m)))",
         "(s / say-01 :ARG0 (w / we) :ARG1 (l / leave-11 :ARG0 (m / man :ARG2-of (a / ask-02 :ARG0 (h / he)))))",
     ),
+    "clauses after the same conjunction are one list": (
+        attach, "it stops when you talk or when you sing",
+        "2:nsubj 0:root 5:advmod 5:nsubj 2:advcl 9:cc 9:advmod 9:nsubj 2:conj",
+        "(s / stop-01~1 :ARG1 (i / it~0) :time (t / talk-01~4 :ARG0 (y / you~3) :op1-of (o / or~5 :op2 (s2 / sing-01~8"
+        " :ARG0 y))))",
+        "(s / stop-01 :ARG1 (i / it) :time (o / or :op1 (t / talk-01 :ARG0 (y / you)) :op2 (s2 / sing-01 :ARG0 y)))",
+    ),
+    "even if begins a concession": (
+        attach, "we go even if it rains", "2:nsubj 0:root 6:advmod 6:mark 6:nsubj 2:advcl",
+        "(g / go-02~1 :ARG0 (w / we~0) :purpose (r / rain-01~5))",
+        "(g / go-02 :ARG0 (w / we) :concession (r / rain-01))",
+    ),
+    "a place of two verbs belongs to its own": (
+        attach, "he lent it so he drives to school", "2:nsubj 0:root 2:obj 6:mark 6:nsubj 2:advcl 8:case 6:obl",
+        "(l / lend-01~1 :ARG0 (h / he~0) :ARG1 (i / it~2) :location (s / school~7) :purpose (d / drive-01~5 :ARG0 h"
+        " :location s))",
+        "(l / lend-01 :ARG0 (h / he) :ARG1 (i / it) :purpose (d / drive-01 :ARG0 h :location (s / school)))",
+    ),
 }  # fmt: skip
 
 

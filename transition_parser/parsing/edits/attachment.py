@@ -182,7 +182,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
         (edge.source in unit and edge.target in above) or (edge.target in unit and edge.source in above)
         for edge in draft.edges
     )
-    for edge, new in [*_strays(view, word, unit, owner)]:
+    for edge, new in [*_strays(view, word, unit, owner, is_linked)]:
         is_sure = is_linked or view.is_frame(owner) or edge.role != "time" or not view.is_frame(edge.source)
         if is_sure and edge.source not in above and edge.target not in above:
             done = view.change((edge, None if is_linked else new))
@@ -193,7 +193,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
             _link_clause(view, word, unit)
 
 
-def _strays(view: TreeView, word: int, unit: set[int], owner: int) -> Iterator[tuple[Edge, Edge]]:
+def _strays(view: TreeView, word: int, unit: set[int], owner: int, is_linked: bool) -> Iterator[tuple[Edge, Edge]]:
     """Yield edges between a modifier and words that are not below it, with the edges to its head in their places."""
     draft, inside, upper = view.draft, view.subtree(word), {*view.ancestors(word)}
     for edge in draft.edges:
@@ -203,7 +203,9 @@ def _strays(view: TreeView, word: int, unit: set[int], owner: int) -> Iterator[t
         other = view.word(edge.source if is_below else edge.target)
         if other < 0 or other in inside:
             continue
-        is_far = other not in upper and other != min(inside) - 1  # *strikes in schools*: trees know no better
+        # a place of two verbs is of its own; in *strikes in schools* trees know no better
+        is_again = is_linked and view.relations[word] == "obl"
+        is_far = is_again or (other not in upper and other != min(inside) - 1)
         if is_below and (edge.role in _TIMES or (edge.role in _PLACES and is_far)):
             yield edge, edge._replace(source=owner)
         elif edge.source == view.node(word) and edge.role in _PLACES and is_far:
@@ -215,9 +217,11 @@ def _strays(view: TreeView, word: int, unit: set[int], owner: int) -> Iterator[t
 
 def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int]) -> None:
     """Give a clause the role that its conjunction says: *although*, *if*, *while*."""
-    mark = view.dependent(word, "mark", "advmod")
+    mark = view.mark(word)
     is_bare = mark < 0 and view.draft.forms[word].endswith("ing")  # *he left , saying nothing*
     role = "manner" if is_bare else _MARKS.get(view.draft.forms[mark]) if mark >= 0 else None
+    if role == "condition" and view.draft.forms[mark - 1] == "even":
+        role = "concession"
     if role is None:
         return
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
@@ -230,7 +234,7 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int]) -> 
 
 def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
     """Give a clause without an edge to the verb above it the role that its conjunction says."""
-    draft, mark, head = view.draft, view.dependent(word, "mark", "advmod"), view.head(word)
+    draft, mark, head = view.draft, view.mark(word), view.head(word)
     role = _LINKS.get(draft.forms[mark]) if mark >= 0 else None
     while view.relations[head] == "xcomp" and role != "purpose" and view.nodes[view.heads[head]]:
         head = view.heads[head]  # *helped you move it if you asked*

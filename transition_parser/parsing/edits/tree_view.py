@@ -20,6 +20,7 @@ _BY_SUBJECT = frozenset(word_list("edits: by subject"))
 _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them from using it*, *accuse him of lying*
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
 _RELATIVE = ("who", "which", "that", "whom")
+_REPEATED = ("to", "that", "whether", "if", "because", "when", "how", "why", "where")  # before several clauses
 _COMPLEMENTS = ("ccomp", "xcomp", "advcl", "acl")
 _MOST = 6  # steps from a verb up to the one that has its subject
 
@@ -33,7 +34,11 @@ class TreeView:
 
     def __init__(self, draft: Draft, tree: DependencyTree) -> None:
         self.draft, self.heads = draft, [head - 1 for head in tree.heads]
-        objects = [(head, word) for word, head in enumerate(self.heads) if tree.relations[word] == "obj"]
+        objects = [
+            (head, word)
+            for word, head in enumerate(self.heads)
+            if tree.relations[word] == "obj" and draft.forms[word] not in _RELATIVE
+        ]
         receivers = {
             word for (head, word), (other, _) in pairwise(sorted(objects)) if head == other
         }  # *sold you pills*
@@ -48,7 +53,7 @@ class TreeView:
                         self.nodes[place].append(node)
         for word, relation in enumerate(self.relations):
             if relation == "conj":
-                self.heads[word] = self._joined(word, self._finite(word))
+                self.heads[word] = self._joined(word, self._like(word, self._finite(word)))
         self.dependents: list[list[int]] = [[] for _ in self.heads]
         for word, head in enumerate(self.heads):
             if head >= 0:
@@ -66,6 +71,13 @@ class TreeView:
                 return head
             head = self.heads[head]
         return head
+
+    def _like(self, word: int, head: int) -> int:
+        """Return the head of a conjunct: of *to buy* in *to sell what I have and to buy that*, the verb after *to*."""
+        forms, marks = self.draft.forms, [one for one, r in enumerate(self.relations) if r in ("mark", "advmod")]
+        own = [one for one in marks if self.heads[one] == word and forms[one] in _REPEATED and one < word]
+        alike = [self.heads[one] for one in marks if own and one < own[0] and forms[one] == forms[own[0]]]
+        return alike[-1] if alike and head not in alike and alike[-1] < own[0] else head
 
     def _joined(self, word: int, head: int) -> int:
         """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
@@ -112,6 +124,11 @@ class TreeView:
         """Return the first dependent with one of some relations, with or without subtypes, -1 for none."""
         below = self.dependents[word]
         return next((one for one in below if self.relations[one] in relations or self.full[one] in relations), -1)
+
+    def mark(self, word: int) -> int:
+        """Return the conjunction or the adverb that begins a clause, -1 for none: *when*, *if* in *even if*."""
+        mark = self.dependent(word, "mark")
+        return mark if mark >= 0 else self.dependent(word, "advmod")
 
     def is_passive(self, verb: int) -> bool:
         """Return True for a verb in the passive, with an auxiliary or without (*a letter written by her*)."""
