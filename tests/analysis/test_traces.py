@@ -61,7 +61,8 @@ def _without_number(role: str) -> str:
 @pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
 def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, system, beam):
     model = make_model(kind, resources[system]).plain
-    parser = Parser(model, resources[system], beam=beam, precision="fp32")
+    edits = system != "amr"  # they change what the steps have made
+    parser = Parser(model, resources[system], beam=beam, precision="fp32", edits=edits)
     sentence = parser.formalism.sentence.from_words(WORDS)
     found = trace(parser, sentence)
     (expected,) = search(parser.model, encode(parser, [WORDS]), beam, beam, parser.lenpen)
