@@ -147,6 +147,14 @@ def run_here(*command: str | Path, status: int = 0, stdin: str = "") -> subproce
     return done
 
 
+def fails(*command: str | Path, lines: int = 1, **options: str) -> str:
+    """What a command that refuses its input says on so many lines."""
+    done = run_here(*command, status=2, **options)
+    assert done.stdout == "" and "Traceback" not in done.stderr
+    assert done.stderr.startswith("transition-parser: error: ") and done.stderr.count("\n") == lines
+    return done.stderr
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """The folder that `make` fills, once for all processes of the tests; these only read it."""
     base = factory.getbasetemp()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, fails, run_here
 from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 
@@ -15,13 +15,6 @@ BAD = {
     "no sentence": (GOOD + "# ::id b\n(b / bark-01)\n", ":6: sentence b: the entry has no sentence: add `# ::snt`"),
     "blank": ("\n\n\n", ": the file holds no "),
 }
-
-
-def fails(*command, lines: int = 1, **options) -> str:
-    done = run_here(*command, status=2, **options)
-    assert done.stdout == "" and "Traceback" not in done.stderr
-    assert done.stderr.startswith("transition-parser: error: ") and done.stderr.count("\n") == lines
-    return done.stderr
 
 
 @pytest.fixture

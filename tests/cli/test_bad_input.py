@@ -5,7 +5,7 @@ import pickle
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, run_here
+from tests.conftest import SAMPLE, fails, run_here
 
 GOOD = "# sent_id = a\n1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n2\tyou\t_\t_\t_\t_\t1\tvocative\t_\t_\n\n"
 BAD = {  # all messages: tests/graphs/test_conllu.py
@@ -17,14 +17,6 @@ BAD = {  # all messages: tests/graphs/test_conllu.py
     ),
     "blank": ("\n\n\n", ": the file holds no sentences"),
 }
-
-
-def fails(*command, **options) -> str:
-    done = run_here(*command, status=2, **options)
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("transition-parser: error: ")
-    return done.stderr
 
 
 @pytest.fixture(params=BAD, ids=lambda name: name.replace(" ", "-"))

@@ -5,8 +5,7 @@ import warnings
 
 import pytest
 
-from tests.cli.test_bad_input import fails
-from tests.conftest import run_here
+from tests.conftest import fails, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import ParserWarning
 from transition_parser.graphs.conllu import parse_conllu

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.conftest import run_here
+from tests.conftest import fails, run_here
 
 GOLD = """# ::id a
 # ::snt The boy wants to go .
@@ -25,12 +25,6 @@ def files(tmp_path):
     return paths
 
 
-def fails(*command) -> str:
-    done = run_here("score", *command, status=2)
-    assert done.stdout == "" and "Traceback" not in done.stderr
-    return done.stderr.splitlines()[-1]
-
-
 def test_json(files):
     found = json.loads(run_here("score", *files, "--json").stdout)
     assert found == {"sentences": 1, "smatch": SMATCH}
@@ -40,7 +34,7 @@ def test_json(files):
 
 def test_entries_with_other_ids(files, tmp_path):
     files[1].write_text(SYSTEM.replace("::id a", "::id 1"), encoding="utf-8")
-    assert "--ignore-ids" in fails(*files)
+    assert "--ignore-ids" in fails("score", *files)
     found = json.loads(run_here("score", *files, "--json", "--ignore-ids", "--html", tmp_path / "errors.html").stdout)
     assert found["smatch"] == SMATCH and "girl" in (tmp_path / "errors.html").read_text(encoding="utf-8")
 
