@@ -24,7 +24,7 @@ from transition_parser.transitions.amr_state import (
     is_constant,
     limits_of,
 )
-from transition_parser.transitions.system import joined, labelled
+from transition_parser.transitions.system import joined, labeled
 
 _MERGE, _REDUCE, _SWAP = Action(Kind.MERGE), Action(Kind.REDUCE), Action(Kind.SWAP)
 _ROOT, _CLOSE = Action(Kind.ROOT), Action(Kind.CLOSE)
@@ -338,7 +338,7 @@ class _Writer:
         label = self.graph.labels[node]
         if node in self.graph.constants:
             copied = all(word.form_is_plain for word in words) and copied_value([word.form for word in words]) == label
-            return Action(Kind.COPY_WORD) if copied else labelled(Kind.VALUE, label)
+            return Action(Kind.COPY_WORD) if copied else labeled(Kind.VALUE, label)
         frames = self.system.frames
         frame = frames and frames.naming(label, words, self.words[span[1] + 1 :])
         if frame:
@@ -348,7 +348,7 @@ class _Writer:
             for kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
                 if kind in self.system.kinds and copied_concept(lemmas, kind) == label:
                     return Action(kind)
-        return labelled(Kind.PRED, label)
+        return labeled(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:
         """Record the actions that build the edges between the new node and its neighbors on the stack."""
@@ -363,7 +363,7 @@ class _Writer:
                 for edge in edges:
                     self.arcs[len(self.actions)] = edge
                     role = edge.role + ":" * (edge.role in LISTS)
-                    self._say(labelled(Kind.LA if edge.source == node else Kind.RA, role), span)
+                    self._say(labeled(Kind.LA if edge.source == node else Kind.RA, role), span)
                 self._close(node, other)
                 if node in constants:
                     return

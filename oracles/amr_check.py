@@ -15,7 +15,7 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.smatch import graph_triples
 from transition_parser.oracles.amr import Derivation, amr_oracle
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrWord
@@ -49,7 +49,7 @@ def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -
 
 def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
     """Return the derivation of one entry with `# ::tok` and an alignment of all nodes, or why there is none."""
-    words = system.read([normalise(form) for form in entry.forms])
+    words = system.read([normalize(form) for form in entry.forms])
     try:
         entry.amr.to_penman(None, entry.wiki, entry.variables)  # raises an error for a graph that can't be written
         start = time.perf_counter()

@@ -45,7 +45,7 @@ class Coverage:
     exact: the sentences whose replay gives the gold tree
     illegal_steps: the sentences whose replay met an illegal action or stopped early; they count as wrong
     heads: the words with the right head
-    labelled: the words with the right head and relation
+    labeled: the words with the right head and relation
     """
 
     sentences: int = 0
@@ -59,7 +59,7 @@ class Coverage:
     exact: int = 0
     illegal_steps: int = 0
     heads: int = 0
-    labelled: int = 0
+    labeled: int = 0
 
     def report(self, checked: bool) -> dict[str, float]:
         """Return the figures under the names of `oracle --json`; scores are in percent."""
@@ -77,7 +77,7 @@ class Coverage:
             figures["exact"] = self.exact
             figures["illegal_steps"] = self.illegal_steps
             figures["uas"] = round(100.0 * self.heads / self.words, 2) if self.words else 0.0
-            figures["las"] = round(100.0 * self.labelled / self.words, 2) if self.words else 0.0
+            figures["las"] = round(100.0 * self.labeled / self.words, 2) if self.words else 0.0
         return figures
 
     @property
@@ -127,6 +127,6 @@ def _check(
         coverage.illegal_steps += 1
         return
     coverage.exact += replayed == tree
-    _, heads, labelled = attachment_scores([tree], [replayed])
+    _, heads, labeled = attachment_scores([tree], [replayed])
     coverage.heads += heads
-    coverage.labelled += labelled
+    coverage.labeled += labeled

@@ -22,7 +22,7 @@ from transition_parser.preprocess.limits import breach, learned
 from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
 from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
-from transition_parser.text.pieces import Pieces, make_pieces, normalise
+from transition_parser.text.pieces import Pieces, make_pieces, normalize
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
@@ -52,7 +52,7 @@ class AmrOptions:
     """The options of `preprocess amr`."""
 
     pieces: int = 4000  # size of the subword vocabulary
-    labeled_shift: int = 0  # how many of the most frequent words have a labelled SHIFT
+    labeled_shift: int = 0  # how many of the most frequent words have a labeled SHIFT
     skip_bad: bool = False  # True to leave out and count entries that can't be used
     processes: int = 1
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
@@ -73,7 +73,7 @@ def preprocess_amr(
     left_out = problems if options.skip_bad else dict.fromkeys(splits)
     banks = {split: read_entries(paths, left_out[split]) for split, paths in splits.items()}
     table = train_table(banks["train"])
-    forms = [[normalise(token) for token in entry.forms] for entry in banks["train"]]
+    forms = [[normalize(token) for token in entry.forms] for entry in banks["train"]]
     words = by_frequency(form for sentence in forms for form in sentence)
     shift_words = words[: options.labeled_shift]
     frames = packaged()

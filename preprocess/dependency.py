@@ -26,7 +26,7 @@ from transition_parser.text.columns import (
     seen_with_tags,
     values_of_forms,
 )
-from transition_parser.text.pieces import Pieces, make_pieces, normalise
+from transition_parser.text.pieces import Pieces, make_pieces, normalize
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
@@ -43,7 +43,7 @@ class DependencyOptions:
 
     system: str
     pieces: int = 4000  # size of the subword vocabulary
-    labeled_shift: int = 0  # how many of the most frequent words have a labelled SHIFT
+    labeled_shift: int = 0  # how many of the most frequent words have a labeled SHIFT
     nonprojective: str = "skip"  # `skip` or `error`, for trees that a projective system can't build
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
     vectors: str | os.PathLike | None = None  # a text file of word vectors
@@ -70,7 +70,7 @@ def preprocess_dependency(
         raise input_error(
             "each sentence is one word: a parser learns from sentences of two or more", splits["train"][0]
         )
-    words = by_frequency(normalise(form) for sentence in train for form in sentence.forms)
+    words = by_frequency(normalize(form) for sentence in train for form in sentence.forms)
     with data_folder(dest, chain.from_iterable(splits.values())) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
         roots = RootRelations.from_trees(sentence.tree() for sentence in train)
@@ -151,7 +151,7 @@ def _write_split(
     with ExitStack() as stack:
         files = {n: stack.enter_context(open(folder / f"{split}.{n}", "w", encoding="utf-8")) for n in names}
         for sentence in progress(sentences, f"{split} oracle"):
-            words = [normalise(form) for form in sentence.forms]
+            words = [normalize(form) for form in sentence.forms]
             try:
                 actions = [str(action) for action in oracle(system, words, sentence.tree())]
             except NonProjectiveError as error:

@@ -24,7 +24,7 @@ from transition_parser.transitions.amr_state import MAKE_NODES, lemma_of
 from transition_parser.transitions.system import Action, Kind
 
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
-_REPEATS = 2  # how many nodes of a span a labelled action may make even if it makes at most one in training
+_REPEATS = 2  # how many nodes of a span a labeled action may make even if it makes at most one in training
 # An action may make up to n nodes of a span: n is the largest number that it reaches in at least one in `_SPANS_IN` of
 # its spans in training. The maximum would let an uncertain parser make node after node.
 _SPANS_IN = 200
@@ -61,8 +61,8 @@ def learned(
     for action, counts in made_of.items():
         most = (n for n in counts if _SPANS_IN * sum(c for m, c in counts.items() if m >= n) >= counts.total())
         repeats[action] = max(most)
-    labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
-    kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
+    labeled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
+    kinds = dict.fromkeys(map(Action, labeled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
     found = borne_several(graphs)
     once = borne_once(graphs, found)

@@ -12,7 +12,7 @@ from typing import Any
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
 from transition_parser.text.columns import KNOWN, labels_of
-from transition_parser.text.pieces import Pieces, normalise
+from transition_parser.text.pieces import Pieces, normalize
 from transition_parser.text.word_vectors import read_vectors
 
 SPLITS = ("train", "valid", "test")
@@ -53,7 +53,7 @@ def source_line(pieces: Pieces, words: Iterable[str]) -> str:
 def write_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[str]], folder: Path) -> None:
     """Write the vectors of the words of some sentences into `folder`."""
     if path is not None:
-        words = {normalise(form) for forms in sentences for form in forms}
+        words = {normalize(form) for forms in sentences for form in forms}
         read_vectors(path, words).save(folder)
 
 

@@ -181,7 +181,7 @@ def few_amrs(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def data_folder(tmp_path_factory) -> Path:
-    """The sample treebank after `preprocess` and `fairseq-preprocess`, arc-hybrid-swap, 3 labelled SHIFTs."""
+    """The sample treebank after `preprocess` and `fairseq-preprocess`, arc-hybrid-swap, 3 labeled SHIFTs."""
     return made_once(tmp_path_factory, "preprocessed", preprocess_trees) / "data"
 
 
@@ -275,7 +275,7 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def amr_data_folder(tmp_path_factory) -> Path:
-    """The sample bank after `preprocess amr` and `fairseq-preprocess`, 2 labelled SHIFTs. Training has the first 85
+    """The sample bank after `preprocess amr` and `fairseq-preprocess`, 2 labeled SHIFTs. Training has the first 85
     entries alone, the other splits the last 30, so that some have actions that it lacks."""
     return made_once(tmp_path_factory, "preprocessed_amr", preprocess_amrs) / "data"
 

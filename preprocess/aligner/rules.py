@@ -261,7 +261,7 @@ def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     sound = (score for score in enumerate(_alike(lemma, words)) if score[1] >= _LEAST)
     yield from (Candidate((token,), score) for token, score in sound)
     if lemma in NOMINALS and not any(role == "name" for role, _ in around.out[node]):
-        yield from _nominalised(around, node, words)
+        yield from _nominalized(around, node, words)
     if lemma in ("more", "most"):  # forms of the compared adjective, :ARG2 of have-degree-91: bigger, biggest
         ending = "er" if lemma == "more" else "est"
         compared = [other for _, source in around.into[node] for role, other in around.out[source] if role == "ARG2"]
@@ -302,7 +302,7 @@ def _several_words(lemma: str, words: Words) -> Iterator[Candidate]:
                 yield Candidate((token,), (0.8 if particle else 0.7) if index == 0 else 0.55)
 
 
-def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]:
+def _nominalized(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     """Yield nouns that name a person or a thing by an action that it takes part in, or by its role."""
     for role, source in around.into[node]:
         if not role.startswith("ARG"):

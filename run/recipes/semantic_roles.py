@@ -1,11 +1,11 @@
-"""Train the semantic role labeller of a model of AMRs on PropBank's annotation of a treebank, and store it there.
+"""Train the semantic role labeler of a model of AMRs on PropBank's annotation of a treebank, and store it there.
 
     python run/recipes/semantic_roles.py MODEL --treebank TRAIN.conllu --propbank TRAIN.tsv --frames FRAMES.jsonl
         [--banks GOLD.amr ...] [--exclude TEST.conllu TEST.amr ...] [--seed 1]
 
 MODEL: the folder of an exported model, which gets the file `semantic_roles.safetensors`; its weights stay as they are.
 The model parses the treebank and the examples of the frames greedily. From the annotation of the words that have nodes
-the labeller learns senses of predicates and roles of their arguments (ARG0 … ARG5, another label, none); from AMR
+the labeler learns senses of predicates and roles of their arguments (ARG0 … ARG5, another label, none); from AMR
 banks, which are aligned first, the same. Examples show rare senses as often as frequent ones: their senses are weighed
 by how often the treebank and the banks have them. Which words are imperatives is learned from Mood=Imp. The same
 command gives the same bytes on the same machine.
@@ -30,14 +30,14 @@ from torch import Tensor, nn
 
 from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError
-from transition_parser.data.resources import LABELLER
+from transition_parser.data.resources import LABELER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.semantic_roles import (
     NO_ROLE,
     OTHER_ROLE,
     ROLES,
-    RoleLabeller,
+    RoleLabeler,
     core_role,
     distance_class,
     may_be_imperative,
@@ -46,7 +46,7 @@ from transition_parser.parsing.edits.roles import Candidates, may_be_argument
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.frames import WINDOW
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.transitions.amr_state import lemma_of
 
 SKIPPED = -1  # a pair that the loss does not count
@@ -58,7 +58,7 @@ _WITH_BIAS = ("heads", "others", "senses", "hidden", "roles", "moods", "imperati
 
 
 class Annotated(NamedTuple):
-    """A sentence with what the labeller learns from it; words count from 0."""
+    """A sentence with what the labeler learns from it; words count from 0."""
 
     words: list[str]  # as the network reads them
     senses: list[tuple[int, str]]  # word, concept of its frame
@@ -95,7 +95,7 @@ def of_treebank(
             for place, word in enumerate(sentence.words)
             if may_be_imperative(word.form)
         ]
-        yield Annotated([*map(normalise, forms)], senses, [*pairs_of(parser, parse, predicates, heads)], moods)
+        yield Annotated([*map(normalize, forms)], senses, [*pairs_of(parser, parse, predicates, heads)], moods)
 
 
 def of_examples(parser: Parser, examples: Sequence[Example]) -> Iterator[Annotated]:
@@ -103,7 +103,7 @@ def of_examples(parser: Parser, examples: Sequence[Example]) -> Iterator[Annotat
     for example, parse in zip(examples, parser.parse([one.words for one in examples]), strict=True):
         words, predicate = [*example.words], example.predicate
         pairs = [*pairs_of(parser, parse, {predicate.word: predicate}, range(len(words)))]
-        yield Annotated([*map(normalise, words)], [(predicate.word, predicate.concept)], pairs, is_example=True)
+        yield Annotated([*map(normalize, words)], [(predicate.word, predicate.concept)], pairs, is_example=True)
 
 
 def pairs_of(
@@ -168,11 +168,11 @@ def of_banks(parser: Parser, paths: Sequence[str], inventory: frozenset[str]) ->
             if may_be_argument(place - word):
                 role = roles.get((node, other), NO_ROLE) if other >= 0 else SKIPPED
                 pairs.append((word, place, graph.labels[node], role))
-        yield Annotated([*map(normalise, tokens)], [(word, graph.labels[node]) for node, word in frames], pairs)
+        yield Annotated([*map(normalize, tokens)], [(word, graph.labels[node]) for node, word in frames], pairs)
 
 
 def word_vectors(parser: Parser, sentences: Sequence[Sequence[str]]) -> Tensor:
-    """Return the vectors of the words of all sentences, as the labeller reads them."""
+    """Return the vectors of the words of all sentences, as the labeler reads them."""
     found: list[Tensor] = [torch.empty(0)] * len(sentences)
     order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
     for first in range(0, len(order), BATCH):
@@ -194,12 +194,12 @@ class Training:
         inputs = vectors.size(1)
         deviations = dict.fromkeys(("heads", "others", "moods"), inputs**-0.5)
         deviations |= {"senses": 0.02, "frames": 0.2, "hidden": (3 * width) ** -0.5}
-        shapes = RoleLabeller.shapes(len(frames), inputs, width)
+        shapes = RoleLabeler.shapes(len(frames), inputs, width)
         weights = {"forms": torch.zeros(shapes.pop("forms"))}
         weights |= {name: torch.randn(shape) * deviations.get(name, 0.05) for name, shape in shapes.items()}
         for name in _WITH_BIAS:
             weights[name][:, -1] = 0  # the bias
-        self.labeller = RoleLabeller(frames, {name: value.requires_grad_() for name, value in weights.items()})
+        self.labeler = RoleLabeler(frames, {name: value.requires_grad_() for name, value in weights.items()})
         starts = [0, *accumulate(len(one.words) for one in data[:-1])]
         self._add_senses([(i, one) for i, one in zip(starts, data, strict=True)])
         self._add_pairs(
@@ -207,41 +207,41 @@ class Training:
         )
         moods = [(i + place, place > 0, mood) for i, one in zip(starts, data, strict=True) for place, mood in one.moods]
         self.verbs, self.has_before, self.moods = torch.tensor(moods, dtype=torch.long).view(-1, 3).t()
-        self.forms = torch.cat([RoleLabeller.contexts(one.words, (place for place, _ in one.moods)) for one in data])
+        self.forms = torch.cat([RoleLabeler.contexts(one.words, (place for place, _ in one.moods)) for one in data])
 
     def _add_senses(self, data: Sequence[tuple[int, Annotated]]) -> None:
         """Add the predicates of sentences, each with the number of its first word among all."""
-        numbers, rows, words, gold = self.labeller.numbers, [], [], []
+        numbers, rows, words, gold = self.labeler.numbers, [], [], []
         is_example, counts = [], (Counter[str](), Counter[str]())  # concepts of examples, and of others
         for start, one in data:
             counts[not one.is_example].update(concept for _, concept in one.senses)
             for word, concept in one.senses:
                 following = [form.lower() for form in one.words[word + 1 : word + 1 + WINDOW]]
-                rivals = self.labeller.rivals(lemma_of(concept), following)
+                rivals = self.labeler.rivals(lemma_of(concept), following)
                 rows.append(torch.tensor(rivals))
                 gold.append(rivals.index(numbers[concept]))
                 words.append(start + word)
                 is_example.append(one.is_example)
         self.predicates, self.gold, self.of_examples = map(torch.tensor, (words, gold, is_example))
         self.senses = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
-        examples, others = (torch.tensor([some[one] + 1.0 for one in self.labeller.frames]) for some in counts)
+        examples, others = (torch.tensor([some[one] + 1.0 for one in self.labeler.frames]) for some in counts)
         self.excess = (examples / others).log()  # by how much examples show a sense more often
 
     def _add_pairs(self, pairs: Sequence[tuple[int, int, str, int]]) -> None:
-        numbers = self.labeller.numbers
+        numbers = self.labeler.numbers
         known = [
             (head, other, distance_class(other - head), numbers[frame], role) for head, other, frame, role in pairs
         ]
         *self.pairs, self.roles = torch.tensor(known).t()
-        has_role = self.labeller.functions[self.pairs[-1], self.roles.clamp(0, ROLES - 1)] > 0
+        has_role = self.labeler.functions[self.pairs[-1], self.roles.clamp(0, ROLES - 1)] > 0
         self.counted = (self.roles != SKIPPED) & ((self.roles >= ROLES) | has_role)
 
     def map(self, words: Tensor, name: str) -> Tensor:
-        return self.labeller.linear(self.drop(self.vectors[words]), name)
+        return self.labeler.linear(self.drop(self.vectors[words]), name)
 
     def sense_loss(self, rows: Tensor) -> Tensor:
         some = self.senses[rows]
-        scores = self.labeller.senses(self.map(self.predicates[rows], "heads")[:, None], some.clamp(min=0))
+        scores = self.labeler.senses(self.map(self.predicates[rows], "heads")[:, None], some.clamp(min=0))
         scores = scores + self.excess[some] * self.of_examples[rows, None]
         return F.cross_entropy(scores.masked_fill(some < 0, -1e9), self.gold[rows])
 
@@ -249,18 +249,18 @@ class Training:
         head, other, distance, frame = (some[rows] for some in self.pairs)
         places = torch.arange(len(rows))
         pairs = torch.stack([places, places, distance, frame])
-        scores = self.labeller.roles(self.map(head, "heads"), self.map(other, "others"), pairs, self.drop)
+        scores = self.labeler.roles(self.map(head, "heads"), self.map(other, "others"), pairs, self.drop)
         return F.nll_loss(scores, self.roles[rows])
 
     def mood_loss(self, rows: Tensor) -> Tensor:
         words, has_before = self.verbs[rows], self.has_before[rows, None]
         own, before = (self.map(words - i, "moods").chunk(2, -1)[i] for i in range(2))
-        odds = self.labeller.imperatives(own, before * has_before, self.forms[rows])
+        odds = self.labeler.imperatives(own, before * has_before, self.forms[rows])
         return F.binary_cross_entropy_with_logits(odds, self.moods[rows].float())
 
-    def run(self, epochs: int, rate: float) -> RoleLabeller:
-        """Return the trained labeller. Batches of the tasks alternate at random."""
-        weights = self.labeller.weights
+    def run(self, epochs: int, rate: float) -> RoleLabeler:
+        """Return the trained labeler. Batches of the tasks alternate at random."""
+        weights = self.labeler.weights
         tables = [weights["senses"], weights["frames"]]
         others = [value for name, value in weights.items() if name not in ("senses", "frames", "forms")]
         groups = [{"params": tables, "weight_decay": DECAY}, {"params": others}, {"params": [weights["forms"]]}]
@@ -289,14 +289,14 @@ class Training:
             means = ", ".join(f"{name} {sum(some) / len(some):.4f}" for name, some in sorted(values.items()))
             print(f"epoch {epoch}: {means}", file=sys.stderr)
         final = {name: value.detach() for name, value in weights.items()}
-        for name in ("heads", "moods", "others"):  # vectors of parsing are not normalised
+        for name in ("heads", "moods", "others"):  # vectors of parsing are not normalized
             matrix = final[name][:, :-1] / self.deviation
             final[name] = torch.cat([matrix, (final[name][:, -1] - matrix @ self.mean)[:, None]], 1)
-        return RoleLabeller(self.labeller.frames, final)
+        return RoleLabeler(self.labeler.frames, final)
 
 
 def train(arguments: argparse.Namespace) -> None:
-    """Train the labeller of a model, and store it with the model."""
+    """Train the labeler of a model, and store it with the model."""
     torch.manual_seed(arguments.seed)
     inventory, examples = read_frames(arguments.frames)
     excluded = Excluded(read_texts(arguments.exclude))
@@ -307,9 +307,9 @@ def train(arguments: argparse.Namespace) -> None:
         raise InputError(f"{arguments.propbank} has no sentence of {arguments.treebank}: are both of one part?")
     exported = read_config(arguments.model)
     parser = Parser.load(arguments.model, precision="fp32", kind="AMRs")
-    if (encoder := parser.model.labelled_encoder) is None:
-        raise InputError(f"{arguments.model}: only models without tags whose words attend to each other get a labeller")
-    parser.model.labeller, encoder.keeps_read = None, True
+    if (encoder := parser.model.labeled_encoder) is None:
+        raise InputError(f"{arguments.model}: only models without tags whose words attend to each other get a labeler")
+    parser.model.labeler, encoder.keeps_read = None, True
     data = [
         *of_treebank(parser, sentences, annotations, inventory),
         *of_examples(parser, examples),
@@ -321,7 +321,7 @@ def train(arguments: argparse.Namespace) -> None:
         raise InputError(f"{arguments.model} finds no predicate of {arguments.propbank} that {arguments.frames} has")
     vectors = word_vectors(parser, [one.words for one in data])
     training = Training(vectors, data, frames, arguments.width, arguments.dropout)
-    training.run(arguments.epochs, arguments.lr).save(Path(arguments.model, LABELLER))
+    training.run(arguments.epochs, arguments.lr).save(Path(arguments.model, LABELER))
     write_config(arguments.model, exported)
 
 

@@ -5,8 +5,8 @@
 
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. With --frames the examples of PropBank's frames are parsed,
 too. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best --nbest of its
-beam. The tree that shares most labelled arcs with the other trees is kept, unless its mean share is below --least (Lee
-et al. 2022, sec. 3, with labelled arcs in place of Smatch). Tags, lemmas and features that its model does not predict
+beam. The tree that shares most labeled arcs with the other trees is kept, unless its mean share is below --least (Lee
+et al. 2022, sec. 3, with labeled arcs in place of Smatch). Tags, lemmas and features that its model does not predict
 come from the first model that predicts them. With --ensemble all models find one tree together. Where a sentence has a
 single tree, the mean confidence in its arcs replaces the mean share.
 """
@@ -86,7 +86,7 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
     """Return the index of the tree that agrees most with the others, the first of equal ones, and its agreement.
 
-    The agreement is the mean share of the tree's labelled arcs that the other trees have, from 0 to 1.
+    The agreement is the mean share of the tree's labeled arcs that the other trees have, from 0 to 1.
 
     trees: at least one tree, all of the same words
 

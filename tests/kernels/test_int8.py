@@ -14,7 +14,7 @@ from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import encoders, loader
 from transition_parser.kernels.encoders import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Windows
-from transition_parser.modules.packing import quantise
+from transition_parser.modules.packing import quantize
 
 DIM, INNER, HEADS = 64, 192, 2
 TYPES = [torch.float, torch.bfloat16]
@@ -114,7 +114,7 @@ def layers_of(count: int, dim: int = DIM, inner: int = INNER, heads: int = HEADS
     layers = nn.ModuleList(Layer(Sizes(dim, inner, heads), 0.0, False) for _ in range(count)).eval()
     for parameter in layers.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
-    quantise(layers)
+    quantize(layers)
     return layers
 
 

@@ -17,7 +17,7 @@ from transition_parser.kernels import encoders, loader
 from transition_parser.kernels.encoders import RecurrentLayer
 from transition_parser.models.spa_dp import SequencePreservedAttention
 from transition_parser.modules.encoder import lstm_in_steps
-from transition_parser.modules.packing import quantise
+from transition_parser.modules.packing import quantize
 
 pytestmark = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
 SIZES = st.sampled_from([4, 12, 32, 100]), st.sampled_from([32, 64, 96])
@@ -51,7 +51,7 @@ def layers_of(outputs: int, inputs: int, width: int, weights: str) -> nn.ModuleL
     for layer in layers[1::2]:
         nn.init.zeros_(layer.bias)
     if weights == "integers":
-        quantise(layers)
+        quantize(layers)
     return layers
 
 
@@ -99,7 +99,7 @@ def test_rescans_are_those_without_a_kernel(variant, from_target, dtype):
     attention = SequencePreservedAttention(40, 64, from_target)
     nn.init.normal_(attention.project.bias)
     if variant == "integers":
-        quantise(attention)
+        quantize(attention)
     attention = attention.to(dtype).eval()
     lengths = torch.tensor([9, 1, 5, 0, 60])
     words, mask = torch.randn(5, 60, 40).to(dtype), torch.arange(60) < lengths[:, None]

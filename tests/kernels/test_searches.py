@@ -76,11 +76,11 @@ def test_the_kernel_finds_what_search_finds_step_by_step(lanes, tmp_path_factory
     assert_same(at_once, by_steps, precision)
 
 
-@pytest.mark.parametrize("kind", ["arc-eager", "labelled shift", "amr"])
+@pytest.mark.parametrize("kind", ["arc-eager", "labeled shift", "amr"])
 def test_search_goes_step_by_step_where_the_kernel_cannot_follow(lanes, tmp_path_factory, kind):
     """Legality depends on arcs, on the word of SHIFT, or on the nodes of an AMR."""
-    labelled = kind == "labelled shift"
-    folder = make_folder("arc-hybrid-swap" if labelled else kind, tmp_path_factory, 3 if labelled else 0)
+    labeled = kind == "labeled shift"
+    folder = make_folder("arc-hybrid-swap" if labeled else kind, tmp_path_factory, 3 if labeled else 0)
     resources = make_task(folder).resources
     parser = Parser(make_model("tob", resources).plain, resources, precision="fp32")
     with torch.inference_mode():

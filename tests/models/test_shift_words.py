@@ -1,4 +1,4 @@
-"""Labelled SHIFT whose words compete in training: in search the due SHIFT has the mass of all SHIFTs."""
+"""Labeled SHIFT whose words compete in training: in search the due SHIFT has the mass of all SHIFTs."""
 
 import math
 from types import SimpleNamespace

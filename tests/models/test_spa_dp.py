@@ -129,10 +129,10 @@ TREES = {n: np.array(all_trees(n)) for n in range(1, 7)}
 
 
 @pytest.mark.parametrize("system", ["arc-standard-swap", "arc-hybrid-swap"])
-@pytest.mark.parametrize("labelled", [False, True])
-def test_derivations_build_their_trees(system, labelled):
+@pytest.mark.parametrize("labeled", [False, True])
+def test_derivations_build_their_trees(system, labeled):
     words = ["a", "b", "c", "a", "d"]
-    transitions = make_system(system, ("a", "c") if labelled else (), roots=RootRelations(frozenset({"root"})))
+    transitions = make_system(system, ("a", "c") if labeled else (), roots=RootRelations(frozenset({"root"})))
     actions = [*transitions.actions(["root", "x", "y"])]
     table = ActionTable(transitions, ["<s>", "<pad>", "</s>", "<unk>", *map(str, actions)])
     encoder_out = EncoderOut(torch.zeros(1, 6, 1), torch.ones(1, 6, dtype=torch.bool), torch.tensor([5]))

@@ -8,7 +8,7 @@ from transition_parser.base.machine import has_fast_bf16
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward, keep_weight
-from transition_parser.modules.packing import pack, quantise
+from transition_parser.modules.packing import pack, quantize
 
 
 class Unknown(nn.Module):
@@ -70,7 +70,7 @@ def test_an_int8_layer_finds_nearly_the_same(int8, fast, dtype, activation, afte
             assert torch.allclose(found.float(), after(layer(x)), atol=0.04)
 
 
-def test_any_model_is_quantised():
+def test_any_model_is_quantized():
     """But for layers that other modules read, and narrow ones."""
     torch.manual_seed(1)
     model = Unknown().eval()
@@ -78,7 +78,7 @@ def test_any_model_is_quantised():
     x = torch.randn(5, 32)
     with torch.inference_mode():
         wanted = model(x)
-        quantise(model)
+        quantize(model)
         assert torch.allclose(model(x), wanted, atol=0.1)
     assert [name for name, layer in model.named_modules() if type(layer) is nn.Linear] == ["read", "narrow"]
     assert model.decoder["deep"][1].activation_in_product

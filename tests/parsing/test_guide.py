@@ -62,7 +62,7 @@ def test_facts_hold_on_every_path(entries, way, beam):
 
 @pytest.mark.parametrize("seed", mostly_slow(range(3), 0))
 def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed, monkeypatch):
-    monkeypatch.setattr(parser.model, "labeller", None)  # it corrects graphs after their actions
+    monkeypatch.setattr(parser.model, "labeler", None)  # it corrects graphs after their actions
     facts = some_facts(entries, 10 + seed)
     parses = list(parser.parse_stream(entries, given=facts))
     assert sum(parse.completed == 0 for parse in parses) > len(parses) // 3

@@ -27,7 +27,7 @@ from transition_parser.parsing import preparation
 from transition_parser.parsing.formalisms import ToParse
 from transition_parser.parsing.search import search
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 
 
 @pytest.fixture(scope="module")
@@ -177,11 +177,11 @@ def test_words_and_their_pieces_are_read_alike(model):
         ["☃", "1 000", "a▁b"],
         ["She", "sleeps", "today", "."],
     ]
-    normalised = [[normalise(word) for word in words] for words in sentences]
-    found = resources.encode_all(normalised)
+    normalized = [[normalize(word) for word in words] for words in sentences]
+    found = resources.encode_all(normalized)
     pieces = [[piece for word in resources.pieces.encode(words) for piece in word] for words in sentences]
     assert [t.tolist() for t in found] == [resources.encode_pieces(of_words).tolist() for of_words in pieces]
-    assert [resources.words(t.tolist()) for t in found] == normalised
+    assert [resources.words(t.tolist()) for t in found] == normalized
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])

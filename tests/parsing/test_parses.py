@@ -31,7 +31,7 @@ from transition_parser.parsing.formalisms.amr import multi_sentence
 from transition_parser.parsing.parses import AmrParse, Derivation, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.transitions import make_system
 
 DERIVATION = "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE"
@@ -44,7 +44,7 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     tokens = [*SPECIAL, *dict.fromkeys([*actions, *kinds.split()])]
     table = ActionTable(make_system("amr"), tokens)
     hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
-    words = [normalise(word) for word in sentence.split()]
+    words = [normalize(word) for word in sentence.split()]
     lexicon = SimpleNamespace(wiki=wiki) if wiki else None
     parser = SimpleNamespace(lexicon=lexicon)
     resources = cast(Resources, SimpleNamespace(table=table, parser=parser, model="a 1", language="en"))

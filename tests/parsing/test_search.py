@@ -19,7 +19,7 @@ from transition_parser.modules.contract import Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.transitions.amr import AmrSystem
 
 CLOSE = 1e-3
@@ -90,7 +90,7 @@ def forbidden_tokens(table: ActionTable, words: list[str], taken: list[int]) -> 
     if not isinstance(table.system, AmrSystem):
         return []
     system = AmrSystem(limits=table.system.limits)  # whatever the lexicon has of the words
-    state = system.initial(system.read([normalise(word) for word in words]))
+    state = system.initial(system.read([normalize(word) for word in words]))
     for token in taken:
         state = system.apply(state, table.actions[token])
     sorts = node_sorts(state.words, [table.actions[token] for token in taken])

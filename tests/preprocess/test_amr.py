@@ -15,7 +15,7 @@ from transition_parser.states.machine import make_machine
 from transition_parser.states.states import DeviceTable
 from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import packaged
-from transition_parser.text.pieces import Pieces, normalise
+from transition_parser.text.pieces import Pieces, normalize
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
@@ -41,7 +41,7 @@ def lines(path: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """The sample with 3 labelled SHIFTs."""
+    """The sample with 3 labeled SHIFTs."""
     dest = tmp_path_factory.mktemp("preprocessed") / "data"
     preprocess_amr({"train": [SAMPLE_AMR], "valid": [SAMPLE_AMR]}, dest, AmrOptions(400, labeled_shift=3))
     return dest
@@ -58,7 +58,7 @@ def test_files(folder):
     assert [entry.text for entry in entries] == [entry.text for entry in gold]
     pieces = Pieces.load(folder)
     spelled = [pieces.words(line.split()) for line in lines(folder / "train.src")]
-    assert spelled == [[normalise(form) for form in entry.forms] for entry in entries]
+    assert spelled == [[normalize(form) for form in entry.forms] for entry in entries]
     assert len(lines(folder / "train.act")) == len(entries)
 
 
@@ -68,12 +68,12 @@ def test_derivations_build_the_graphs_under_the_lexicon(folder):
     assert system.lexicon and system.shift_words
     for line, entry in zip(lines(folder / "train.act"), read_bank(folder / "train.amr"), strict=True):
         actions = [Action.parse(token) for token in line.split()]
-        graph = system.replay(system.read([normalise(form) for form in entry.forms]), actions)
+        graph = system.replay(system.read([normalize(form) for form in entry.forms]), actions)
         assert sorted(graph.labels) == sorted(entry.graph.labels)
         assert len(graph.edges) == len(entry.graph.edges)
 
 
-def test_labelled_shifts(folder):
+def test_labeled_shifts(folder):
     config = ParserConfig.load(folder)
     assert config.shift_words[:2] == (".", "the") and len(config.shift_words) == 3
     tokens = {token for line in lines(folder / "train.act") for token in line.split()}

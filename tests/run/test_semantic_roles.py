@@ -1,4 +1,4 @@
-"""A labeller is trained for a model, stored with it, and used by it."""
+"""A labeler is trained for a model, stored with it, and used by it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT, SAMPLE_AMR, run
 from tests.run.test_scripts import annotated_treebank
 from transition_parser import Parser
-from transition_parser.data.resources import LABELLER
+from transition_parser.data.resources import LABELER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.storage.exports import read_config, write_config
 
@@ -26,8 +26,8 @@ def written(parser: Parser, sentences: list[list[str]]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Two copies of a model whose labellers were trained by the same command, and a third one without any."""
-    folder = tmp_path_factory.mktemp("labelled")
+    """Two copies of a model whose labelers were trained by the same command, and a third one without any."""
+    folder = tmp_path_factory.mktemp("labeled")
     treebank, annotation, frames = annotated_treebank(folder)
     shutil.copytree(MODEL, folder / "one")
     concepts = {label for entry in read_bank(SAMPLE_AMR) for label in entry.amr.labels if label[-3:-2] == "-"}
@@ -42,26 +42,26 @@ def trained(tmp_path_factory):
 
 
 def test_the_same_command_gives_the_same_bytes(trained):
-    """Also for a model that has a labeller already."""
-    first, second = (trained / name / LABELLER for name in ("one", "two"))
-    assert first.read_bytes() == second.read_bytes() != (MODEL / LABELLER).read_bytes()
+    """Also for a model that has a labeler already."""
+    first, second = (trained / name / LABELER for name in ("one", "two"))
+    assert first.read_bytes() == second.read_bytes() != (MODEL / LABELER).read_bytes()
 
 
 @pytest.mark.parametrize("odds", [20, -20])
 def test_forms_around_a_word_make_it_an_imperative(odds):
     parser, words = Parser.load("en-amr", precision="fp32"), ["go", "home", "."]
-    labeller = parser.model.labeller
-    assert labeller is not None
-    labeller.weights["forms"][labeller.contexts(words, [0])] = odds
+    labeler = parser.model.labeler
+    assert labeler is not None
+    labeler.weights["forms"][labeler.contexts(words, [0])] = odds
     assert (":mode imperative" in written(parser, [words])[0]) == (odds > 0)
 
 
-@pytest.mark.parametrize("labelled", [(MODEL, MODEL), (MODEL, None), (None, MODEL)])
-def test_an_ensemble_uses_its_first_labeller(labelled, tmp_path):
+@pytest.mark.parametrize("labeled", [(MODEL, MODEL), (MODEL, None), (None, MODEL)])
+def test_an_ensemble_uses_its_first_labeler(labeled, tmp_path):
     bare = tmp_path / "bare"
-    shutil.copytree(MODEL, bare, ignore=shutil.ignore_patterns(LABELLER))
+    shutil.copytree(MODEL, bare, ignore=shutil.ignore_patterns(LABELER))
     write_config(bare, read_config(MODEL))
-    first, second = (model or bare for model in labelled)
+    first, second = (model or bare for model in labeled)
     found = [
         written(Parser.load(path, precision="fp32", others=others), SENTENCES)
         for path, others in ((first, [second]), (MODEL, []), (bare, []))
@@ -90,6 +90,6 @@ def test_bad_input(trained, model, annotation, problem):
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):
     parser = Parser.load("en-amr", beam=beam, precision="fp32")
-    assert parser.model.labeller is not None
+    assert parser.model.labeler is not None
     together = written(parser, SENTENCES)
     assert together == written(parser, SENTENCES[::-1])[::-1] == [written(parser, [one])[0] for one in SENTENCES]

@@ -241,9 +241,9 @@ def walk(table, words, rng) -> list[int]:
 @needs_kernels
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 @settings(max_examples=15)
-@given(rng=st.randoms(use_true_random=False), n=st.integers(1, 9), labelled=st.booleans(), several=st.booleans())
-def test_any_derivation_builds_the_same_and_is_as_sure(name, rng, n, labelled, several):
-    table = make_table(name, ("a", "b") if labelled else (), roots=SEVERAL if several else None)
+@given(rng=st.randoms(use_true_random=False), n=st.integers(1, 9), labeled=st.booleans(), several=st.booleans())
+def test_any_derivation_builds_the_same_and_is_as_sure(name, rng, n, labeled, several):
+    table = make_table(name, ("a", "b") if labeled else (), roots=SEVERAL if several else None)
     words = [rng.choice("abc") for _ in range(n)]
     tokens = walk(table, words, rng)
     log_probs = [-rng.random() for _ in tokens]

@@ -17,8 +17,8 @@ from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
-from transition_parser.data.resources import LABELLER, TABLE, Resources
-from transition_parser.modules.semantic_roles import RoleLabeller
+from transition_parser.data.resources import LABELER, TABLE, Resources
+from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.storage.cards import CONFIG, PRETRAINED
 from transition_parser.storage.checkpoints import export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import WEIGHTS, model_files, read_config, sha256_of_json
@@ -101,13 +101,13 @@ def test_damaged_folders(exported, name, damage, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def labelled(exported, tmp_path_factory) -> Path:
-    """The folder of the model of AMRs, with a semantic role labeller."""
-    folder = shutil.copytree(exported["amr"], tmp_path_factory.mktemp("labelled") / "amr")
-    encoder = load_model(folder)[0].labelled_encoder
-    shapes = RoleLabeller.shapes(3, encoder.norm.weight.numel() + encoder.read_width, 4)
+def labeled(exported, tmp_path_factory) -> Path:
+    """The folder of the model of AMRs, with a semantic role labeler."""
+    folder = shutil.copytree(exported["amr"], tmp_path_factory.mktemp("labeled") / "amr")
+    encoder = load_model(folder)[0].labeled_encoder
+    shapes = RoleLabeler.shapes(3, encoder.norm.weight.numel() + encoder.read_width, 4)
     weights = {name: torch.randn(shape) for name, shape in shapes.items()}
-    RoleLabeller(["want-01", "sleep-01", "sit-01"], weights).save(folder / LABELLER)
+    RoleLabeler(["want-01", "sleep-01", "sit-01"], weights).save(folder / LABELER)
     sign(folder)
     return folder
 
@@ -122,10 +122,10 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", mostly_slow(ODD, "less one", "too large"))
-@pytest.mark.parametrize("file", [TABLE, LABELLER])
-def test_odd_tensors_with_right_checksums(labelled, file, odd, tmp_path):
+@pytest.mark.parametrize("file", [TABLE, LABELER])
+def test_odd_tensors_with_right_checksums(labeled, file, odd, tmp_path):
     """The folder or its parses are refused, or the model parses, whichever tensor it is."""
-    folder = shutil.copytree(labelled, tmp_path / "model")
+    folder = shutil.copytree(labeled, tmp_path / "model")
     with safe_open(folder / file, "pt") as opened:
         values, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata()  # noqa: SIM118
     for name, value in values.items():
@@ -138,7 +138,7 @@ def test_odd_tensors_with_right_checksums(labelled, file, odd, tmp_path):
     assert refused(folder)
     save_file(values, folder / file, {"frames": "[1]"})  # the table of another version is made anew
     sign(folder)
-    assert refused(folder) == (file == LABELLER)
+    assert refused(folder) == (file == LABELER)
 
 
 VALUES = [

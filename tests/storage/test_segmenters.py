@@ -50,7 +50,7 @@ def test_a_segmenter_of_a_language_without_blanks_reads_pieces_of_an_encoder_in_
     packed, plain = make_four_bits(tmp_path)
     segmenter = tiny_segmenter(tmp_path, str(packed), blanks=False)
     with torch.no_grad():
-        segmenter.labeller.network.characters.weight.zero_()  # pieces and categories are enough
+        segmenter.labeler.network.characters.weight.zero_()  # pieces and categories are enough
     save_segmenter(segmenter, tmp_path / "s")
     assert not any("blocks" in name for name in load_file(tmp_path / "s" / WEIGHTS))
     again = load_segmenter(tmp_path / "s")
@@ -59,10 +59,10 @@ def test_a_segmenter_of_a_language_without_blanks_reads_pieces_of_an_encoder_in_
     monkeypatch.setattr(LearnedSegmenter, "stretch", 50)
     assert found == list(segmenter.sentences([text])) == list(again.sentences([text]))
     with torch.no_grad():
-        again.labeller.network.pieces.weight.neg_()
+        again.labeler.network.pieces.weight.neg_()
     assert found != list(again.sentences([text]))
-    assert tiny_segmenter(tmp_path, str(packed)).labeller.pieces is None
-    assert tiny_segmenter(tmp_path, str(plain), blanks=False).labeller.pieces is None  # `plain` is not in four bits
+    assert tiny_segmenter(tmp_path, str(packed)).labeler.pieces is None
+    assert tiny_segmenter(tmp_path, str(plain), blanks=False).labeler.pieces is None  # `plain` is not in four bits
     shutil.copy(make_four_bits(tmp_path / "other", 2)[0] / FILE_NAME, packed)
     with pytest.raises(InputError, match="not the one that the model was trained with"):
         load_segmenter(tmp_path / "s")

@@ -22,7 +22,7 @@ IDS = torch.tensor([7, 8])
 
 def make_decoder(training=False, alike=False, compete=False):
     return SimpleNamespace(
-        training=training, shifts_are_alike=alike, shifts_compete=compete, table=SimpleNamespace(labelled_shift=True)
+        training=training, shifts_are_alike=alike, shifts_compete=compete, table=SimpleNamespace(labeled_shift=True)
     )
 
 

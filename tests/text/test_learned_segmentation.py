@@ -1,4 +1,4 @@
-"""Sentences that a labeller of characters finds: nothing is lost, and stretches and windows change nothing."""
+"""Sentences that a labeler of characters finds: nothing is lost, and stretches and windows change nothing."""
 
 import zlib
 
@@ -14,14 +14,14 @@ from transition_parser.text.learned_segmentation import (
     MultiWords,
     WrittenSentence,
     WrittenToken,
-    labelled,
+    labeled,
     units,
 )
 from transition_parser.text.tokens import Token
 
 
 class Hashes:
-    """A labeller whose labels depend on all characters of their context, and on nothing else."""
+    """A labeler whose labels depend on all characters of their context, and on nothing else."""
 
     context = 3
 
@@ -86,7 +86,7 @@ SENTENCES = st.lists(
 
 @given(sentences=SENTENCES)
 def test_the_labels_of_sentences_give_their_tokens_back(sentences):
-    paragraphs = list(labelled(sentences))
+    paragraphs = list(labeled(sentences))
     found = [(text[u.start : u.end], u.label) for text, labels in paragraphs for u in units(text, labels, True, 100)]
     known = [(sentence, token) for sentence in sentences for token in sentence.tokens]
     assert [form for form, _label in found] == [token.form for _sentence, token in known]
@@ -99,7 +99,7 @@ def test_the_labels_of_sentences_give_their_tokens_back(sentences):
 
 @given(sentences=SENTENCES, most=st.integers(1, 5), blanks=st.booleans())
 def test_tokens_hold_all_characters_and_are_no_longer_than_allowed(sentences, most, blanks):
-    for text, labels in labelled(sentences):
+    for text, labels in labeled(sentences):
         forms = [text[unit.start : unit.end] for unit in units(text, labels, blanks, most)]
         assert "".join("".join(forms).split()) == "".join(text.split())
         assert all(len(form) <= most and (blanks or " " not in form) for form in forms)

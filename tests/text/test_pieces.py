@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, normalise, train_pieces, windows
+from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, normalize, train_pieces, windows
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 
@@ -30,7 +30,7 @@ def test_each_word_opens_once_and_spells_itself(pieces, sentence):
         assert [piece.startswith(OPEN) for piece in group] == [True] + [False] * (len(group) - 1)
         assert all(piece.split() == [piece] for piece in group)
     flat = [piece for group in found for piece in group]
-    assert pieces.words(flat) == [normalise(word) for word in sentence]
+    assert pieces.words(flat) == [normalize(word) for word in sentence]
     assert set(flat) <= set(pieces.inventory())
 
 
@@ -52,7 +52,7 @@ def test_a_model_that_does_not_mark_words(tmp_path, pieces):
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), max_size=5))
 def test_without_dropout_all_pieces_are_those_of_sentencepiece(pieces, words):
-    forms = [*map(normalise, words)]
+    forms = [*map(normalize, words)]
     assert pieces.sample(forms, 0.0, repeat(0.5)) == pieces.split(forms)
 
 
@@ -97,6 +97,6 @@ def test_a_word_that_fits_nowhere():
 
 
 def test_words_of_a_treebank_are_split_as_by_sentencepiece(pieces):
-    forms = [normalise(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms]
+    forms = [normalize(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms]
     assert pieces.sample(forms, 0.1, repeat(0.5)) == pieces.split(forms)
     assert max(map(len, pieces.split(forms))) > 4

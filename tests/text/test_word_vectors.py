@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import SAMPLE, run_here
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.text.word_vectors import (
     FILE_NAME,
     MOST_WORDS,
@@ -106,6 +106,6 @@ def test_preprocess_lists_the_words_of_the_training_data(tmp_path):
         "preprocess", "dependency", "--train", SAMPLE, "--valid", valid, "--system", "arc-hybrid-swap", "--pieces",
         "400", "--dest", tmp_path / "trees",
     )  # fmt: skip
-    counts = Counter(normalise(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms)
+    counts = Counter(normalize(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms)
     words = load_words(tmp_path / "trees")
     assert words == tuple(sorted(counts, key=lambda word: (-counts[word], word))) and "unheard" not in words

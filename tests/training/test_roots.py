@@ -14,7 +14,7 @@ from transition_parser.transitions.config import ParserConfig
 UNSEEN = {1: "AuxK", 2: "obj"}  # root relations of development trees: nowhere in training; there on other arcs alone
 
 
-def relabelled(label: Callable[[int], str]) -> list[Sentence]:
+def relabeled(label: Callable[[int], str]) -> list[Sentence]:
     """The sample with root relations by the number of the sentence, and `ExD` for vocatives and discourse."""
     sentences = []
     for number, sentence in enumerate(read_conllu(SAMPLE)):
@@ -38,8 +38,8 @@ def usual(number: int) -> str:
 def folder(tmp_path_factory):
     """train.conllu, and dev.conllu with root relations that it lacks, prepared."""
     folder = tmp_path_factory.mktemp("prague")
-    training = write(folder / "train.conllu", relabelled(usual))
-    dev = write(folder / "dev.conllu", relabelled(lambda number: UNSEEN.get(number, usual(number))))
+    training = write(folder / "train.conllu", relabeled(usual))
+    dev = write(folder / "dev.conllu", relabeled(lambda number: UNSEEN.get(number, usual(number))))
     unseen = write(folder / "unseen.conllu", [list(read_conllu(dev))[number] for number in UNSEEN])
     preprocess(folder / "data", train=training, valid=dev, test=unseen)
     return folder

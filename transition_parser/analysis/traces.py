@@ -17,7 +17,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
 from transition_parser.parsing.parses import SentenceParse
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.transitions import Action, TransitionSystem
 
 MOST_CANDIDATES = 10
@@ -131,7 +131,7 @@ def trace(
     """
     formalism, table = parser.formalism, parser.resources.table
     encoder_out, found = parser.derivations(sentence, nbest)
-    words = [normalise(form) for form in sentence.forms]
+    words = [normalize(form) for form in sentence.forms]
     derivations = []
     ids = {name: token for token, name in enumerate(table.tokens)}
     for place, parse in enumerate(found):

@@ -41,7 +41,7 @@ class _Known(NamedTuple):
 class Sentences:
     """The sentences of a corpus and their derivations. Raises `ValueError` if the numbers of both differ."""
 
-    words: Sequence[Sequence[str]]  # normalised
+    words: Sequence[Sequence[str]]  # normalized
     source: Sequence[Tensor]  # piece ids, 1-D tensors that end in `</s>`
     target: Sequence[Tensor]  # action ids, likewise
 

@@ -99,10 +99,10 @@ WORD_FILES = (
     VECTORS_FILE,
 )  # only for models that read or predict their contents
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
-LABELLER = "semantic_roles.safetensors"  # `modules.semantic_roles`, for a model of AMRs
+LABELER = "semantic_roles.safetensors"  # `modules.semantic_roles`, for a model of AMRs
 TABLE = "table.safetensors"  # of exported models: the arrays of `ActionTable`, which take a second to compute for AMRs
-OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE, LABELLER)
-_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE, LABELLER)
+OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE, LABELER)
+_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE, LABELER)
 _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preprocess fills up dictionaries
 
 
@@ -161,11 +161,11 @@ class Resources:
             save_file(self.table.arrays(), Path(folder, TABLE), _table_of(self.fingerprint))
 
     def sample(self, words: Sequence[str], p: float, draws: Iterator[float]) -> Tensor:
-        """Return sampled piece ids of normalised words, with `</s>`; for `p` and `draws` see `Pieces.sample`."""
+        """Return sampled piece ids of normalized words, with `</s>`; for `p` and `draws` see `Pieces.sample`."""
         return self.encode_pieces([piece for word in self.pieces.sample(words, p, draws) for piece in word])
 
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """Return the piece ids of sentences of normalised words, each with `</s>`, by one call of sentencepiece."""
+        """Return the piece ids of sentences of normalized words, each with `</s>`, by one call of sentencepiece."""
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
         ids = self._kept_ids.values(
             words, lambda new: ([*map(self._piece_id, word)] for word in self.pieces.split(new))
@@ -187,13 +187,13 @@ class Resources:
         return found
 
     def words(self, tokens: list[int]) -> list[str]:
-        """Return the normalised words that the piece ids of a sentence spell; padding and `</s>` are skipped."""
+        """Return the normalized words that the piece ids of a sentence spell; padding and `</s>` are skipped."""
         dictionary = self.source_dictionary
         special = (dictionary.pad(), dictionary.eos())
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
     def features_of(self, sentences: Iterable[Sequence[str]], in_search: bool = False) -> Tensor | None:
-        """Return `ActionTable.features` of B sentences of normalised words, (B, P, F) int64, 0 at padding."""
+        """Return `ActionTable.features` of B sentences of normalized words, (B, P, F) int64, 0 at padding."""
         if not self.table.has_features:
             return None
         rows = [torch.tensor(self.table.features(words, in_search)) for words in sentences]

@@ -47,7 +47,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class AmrGraph:
-    """A rooted, labelled graph. Both concepts and constants are nodes, in the order of first mention.
+    """A rooted, labeled graph. Both concepts and constants are nodes, in the order of first mention.
 
     labels: the concept of each node (`want-01`), or the constant as PENMAN writes it (`-`, `6`, `"New"`)
     constants: the nodes that are constants; each is the target of one edge and the source of none

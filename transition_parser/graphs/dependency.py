@@ -10,7 +10,7 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class DependencyTree:
-    """A labelled tree over the words 1..n, as CoNLL-U counts them.
+    """A labeled tree over the words 1..n, as CoNLL-U counts them.
 
     heads: for each word the number of its head, 0 for the root
     relations: for each word the label of the arc that enters it
@@ -122,13 +122,13 @@ class DependencyTree:
 
 def attachment_scores(gold: Sequence[DependencyTree], system: Sequence[DependencyTree]) -> tuple[int, int, int]:
     """Return the numbers of words, of words with the right head, and of those with the right label, too."""
-    words = heads = labelled = 0
+    words = heads = labeled = 0
     for a, b in zip(gold, system, strict=True):
         words += len(a)
         same = [x == y for x, y in zip(a.heads, b.heads, strict=True)]
         heads += sum(same)
-        labelled += sum(s and x == y for s, x, y in zip(same, a.relations, b.relations, strict=True))
-    return words, heads, labelled
+        labeled += sum(s and x == y for s, x, y in zip(same, a.relations, b.relations, strict=True))
+    return words, heads, labeled
 
 
 _LEFT, _RIGHT, _UP, _DOWN = 1, 2, 4, 8

@@ -1,6 +1,6 @@
 """Scores of trees, tags and lemmas as the CoNLL 2018 shared task defines them.
 
-Words of the two files are aligned by their characters, so that tokenisations may differ.
+Words of the two files are aligned by their characters, so that tokenizations may differ.
 Source: Zeman et al. 2018, sec. 5; https://universaldependencies.org/conll18/evaluation.html
 """
 

@@ -118,7 +118,7 @@ def best_mapping(
 
 
 class _Task:
-    """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes, with normalised triples.
+    """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes, with normalized triples.
 
     unary: (n, m + 1) int32; the number of instances, attributes and self-loops that match; column m is for no node
     neighbors: for each system node its relations to other nodes, as (table, role, other node); the table has the nodes

@@ -29,7 +29,7 @@ _FOUR = 4  # the number of integers that C multiplies at once; the number of inp
 ACTIVATIONS = ("none", "relu", "gelu")  # in the order of the enum in C
 
 
-def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
+def quantize_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return weights as integers, (R, dim) int8, and the largest weight of each row, `TINY` or more, (R, 1) float."""
     largest = weights.abs().amax(1, keepdim=True).clamp_(min=TINY)
     return (weights * (LARGEST / largest)).round_().to(torch.int8), largest

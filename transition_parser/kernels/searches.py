@@ -139,7 +139,7 @@ class _Table(ctypes.Structure):
         of_frames, of_tokens = table.frame_classes if frames else (None, None)
         self._kept = features, offsets, listed, limited, groups, begin, of_frames, of_tokens
         super().__init__(
-            vocabulary, len(offsets) - 1, len(listed), *table.lacked.shape, table.labelled_shift,
+            vocabulary, len(offsets) - 1, len(listed), *table.lacked.shape, table.labeled_shift,
             sentences, width, fields, words, span,
             *(require(name, getattr(table, name), torch.long, vocabulary) for name in _OF_TOKENS),
             require("lacked", table.lacked, torch.long, *table.lacked.shape),

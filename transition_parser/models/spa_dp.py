@@ -131,7 +131,7 @@ class SequencePreservedAttention(nn.Module):
         self._kernel: encoders.RecurrentLayer | None = None
 
     def use_int8(self) -> None:
-        """Give passes whose sizes fit the kernel int8 weights. `packing.quantise` calls this method."""
+        """Give passes whose sizes fit the kernel int8 weights. `packing.quantize` calls this method."""
         if encoders.reads_recurrent(linears := self._linears()):
             self.int8.extend(map(Int8Linear, linears))
 

@@ -56,9 +56,9 @@ class Kinds(nn.Module):
         legal = legal != 0
         of_labels = labels.index_select(-1, self.order).split(self.sizes, -1)
         there = legal.index_select(-1, self.order).split(self.sizes, -1)
-        within = torch.cat([_normaliser(*pair) for pair in zip(of_labels, there, strict=True)], -1)
+        within = torch.cat([_normalizer(*pair) for pair in zip(of_labels, there, strict=True)], -1)
         kinds = _precise(factored.kinds)
-        kinds = kinds - _normaliser(kinds, torch.cat([_any(some) for some in there], -1))
+        kinds = kinds - _normalizer(kinds, torch.cat([_any(some) for some in there], -1))
         return labels + (kinds - within).index_select(-1, self.kind)
 
     def first(self, kinds: Tensor, legal: Tensor) -> Tensor:
@@ -72,7 +72,7 @@ class Kinds(nn.Module):
         return torch.where(self.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
 
 
-def _normaliser(scores: Tensor, there: Tensor) -> Tensor:
+def _normalizer(scores: Tensor, there: Tensor) -> Tensor:
     """Return the log-sum-exp, (…, 1), of the scores that are present, or of all scores if none is present."""
     if scores.size(-1) == 1:
         return scores

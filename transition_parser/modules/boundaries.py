@@ -91,8 +91,8 @@ def _of_domains(table: nn.Embedding, domains: Tensor | None) -> Tensor:
     return mean[None] if domains is None else embedding(domains + 1, torch.cat([mean, table.weight]))
 
 
-class NetworkLabeller:
-    """A `Labeller` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`."""
+class NetworkLabeler:
+    """A `Labeler` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`."""
 
     def __init__(
         self,

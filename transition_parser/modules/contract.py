@@ -21,7 +21,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels.searches import FoundDerivations
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut, WordEncoder
-from transition_parser.modules.semantic_roles import RoleLabeller
+from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, WordInputs, WordTensors
 from transition_parser.states.machine import Machine, make_machine
@@ -174,7 +174,7 @@ class Decoder(nn.Module):
 class StateDecoder(Decoder, ABC):
     """A decoder that scores actions from the words and the parser state.
 
-    shifts_compete: True if SHIFT is labelled with words and SHIFTs of all words compete with each other in training
+    shifts_compete: True if SHIFT is labeled with words and SHIFTs of all words compete with each other in training
         (the multi-task of Fernandez Astudillo et al. 2020, sec. 3.2). In search the one legal SHIFT then has the
         probability mass of all SHIFTs.
     shifts_are_alike: True if all SHIFTs have the same score, whatever their words. Only one of them is ever legal.
@@ -290,7 +290,7 @@ class ParserModel(nn.Module):
     """
 
     calibration: Calibration | None = None
-    labeller: RoleLabeller | None = None
+    labeler: RoleLabeler | None = None
     architecture = ""  # the name of the architecture, for a model from a file
 
     def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
@@ -310,8 +310,8 @@ class ParserModel(nn.Module):
         return getattr(self, "tags", None)
 
     @property
-    def labelled_encoder(self) -> WordEncoder | None:
-        """The encoder whose vectors a labeller reads; None where no labeller can: words must attend to each other."""
+    def labeled_encoder(self) -> WordEncoder | None:
+        """The encoder whose vectors a labeler reads; None where no labeler can: words must attend to each other."""
         return self.encoder if isinstance(self.encoder, WordEncoder) and self.tag_heads is None else None
 
     def limit_domains(self, columns: Columns) -> None:

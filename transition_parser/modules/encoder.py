@@ -225,7 +225,7 @@ class RecurrentEncoder(WordReader):
         self.int8 = nn.ModuleList()  # for each layer of LSTMs `_linears` of integers
 
     def use_int8(self) -> None:
-        """Give LSTMs whose sizes fit the kernel int8 weights. `packing.quantise` calls this method."""
+        """Give LSTMs whose sizes fit the kernel int8 weights. `packing.quantize` calls this method."""
         every = [self._linears(number) for number in range(len(self.ahead))] if isinstance(self.ahead[0], LSTM) else []
         if all(map(encoders.reads_recurrent, every)):
             self.int8.extend(nn.ModuleList(map(Int8Linear, linears)) for linears in every)

@@ -24,7 +24,7 @@ from transition_parser.states.states import States
 class EnsembleOut(EncoderOut):
     """The encoder outputs of all members.
 
-    All other fields have the values of the member whose labeller is used, the first member if there is no labeller.
+    All other fields have the values of the member whose labeler is used, the first member if there is no labeler.
     """
 
     members: Sequence[EncoderOut]
@@ -107,8 +107,8 @@ class Ensemble(ParserModel):
             decoders.append(decoder)
         super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder(decoders))
         self.members = nn.ModuleList(members)
-        self._labelling = next((i for i, member in enumerate(members) if member.labeller is not None), 0)
-        self.labeller = members[self._labelling].labeller
+        self._labeling = next((i for i, member in enumerate(members) if member.labeler is not None), 0)
+        self.labeler = members[self._labeling].labeler
 
     @property
     def inputs(self) -> EnsembleInputs:
@@ -121,5 +121,5 @@ class Ensemble(ParserModel):
     def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
         words = net_input.get("words") or {}
         members = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
-        one = members[self._labelling]
+        one = members[self._labeling]
         return EnsembleOut(one.words, one.mask, one.lengths, one.features, one.read, members=members)

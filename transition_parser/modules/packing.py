@@ -1,4 +1,4 @@
-"""Linear layers of any model made ready for parsing: on CPUs packed for bf16 or quantised to int8."""
+"""Linear layers of any model made ready for parsing: on CPUs packed for bf16 or quantized to int8."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from transition_parser.kernels.encoders import (
     Int8Weights,
     has_int8,
     quantise_rows,
-    quantise_weights,
+    quantize_weights,
 )
 from transition_parser.modules.layers import KEEP_RAW, KEEP_RAW_AND_PACK, KEEP_RAW_BESIDE_BF16, padded, padded_size
 
-_NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantised
+_NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantized
 
 
 def pack(model: nn.Module) -> None:
@@ -28,7 +28,7 @@ def pack(model: nn.Module) -> None:
     _replace_layers(model, _PackedLinear)
 
 
-def quantise(model: nn.Module) -> None:
+def quantize(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`."""
     _replace_layers(model, Int8Linear, _NARROW)
     for module in model.modules():
@@ -90,7 +90,7 @@ class Int8Linear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
         self.weight = layer.weight if getattr(layer, "kept", None) == KEEP_RAW_AND_PACK else None
-        integers, largest = quantise_weights(layer.weight.detach().float())
+        integers, largest = quantize_weights(layer.weight.detach().float())
         self.bias = torch.zeros(len(integers)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
         self.int8 = Int8Weights(integers, scale, self.bias)

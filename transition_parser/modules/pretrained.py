@@ -1,6 +1,6 @@
 """Pretrained encoders of text (BERT and its kin) as an input of words, frozen, adapted (Hu et al. 2022), or trained.
 
-The vector of a word is the normalised mean of its pieces' hidden states, for each of the chosen layers.
+The vector of a word is the normalized mean of its pieces' hidden states, for each of the chosen layers.
 """
 
 from __future__ import annotations
@@ -390,7 +390,7 @@ class PretrainedWords(OptionalInput):
         else:
             states, piece = self._states(pieces)
         first = torch.searchsorted(pieces.word, torch.arange(words, device=piece.device))
-        # `index_add` would take twice as long; normalised, a sum is the same as a mean
+        # `index_add` would take twice as long; normalized, a sum is the same as a mean
         sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 

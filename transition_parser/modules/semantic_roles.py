@@ -1,7 +1,7 @@
-"""A semantic role labeller over the word vectors of a model of AMRs: senses of frames, roles of arguments, imperatives.
+"""A semantic role labeler over the word vectors of a model of AMRs: senses of frames, roles of arguments, imperatives.
 
 AMRs show few examples of most frames. PropBank's annotation of a treebank and its examples of each frame have many
-more, without graphs; the labeller is trained on them once the model is trained (`run/recipes/semantic_roles.py`).
+more, without graphs; the labeler is trained on them once the model is trained (`run/recipes/semantic_roles.py`).
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _LEAST, _MOST = -2.0, -1.25  # log-odds of moods, chosen on EWT dev: `other` bel
 
 
 class Readings(NamedTuple):
-    """The words of a sentence as a labeller reads them, and their moods."""
+    """The words of a sentence as a labeler reads them, and their moods."""
 
-    labeller: RoleLabeller
+    labeler: RoleLabeler
     vectors: Tensor  # of the words of a whole batch, (words, inputs)
     start: int  # the number of the sentence's first word in the batch
     moods: Sequence[str]
 
 
-class RoleLabeller:
+class RoleLabeler:
     """The scores of senses, of roles and of imperatives.
 
     frames: the rolesets that it knows (`give-01`); of their lemmas all senses
@@ -88,13 +88,13 @@ class RoleLabeller:
         }
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the labeller into a file, in half precision."""
+        """Write the labeler into a file, in half precision."""
         weights = {name: value.detach().half().contiguous() for name, value in self.weights.items()}
         with replacing(path) as temporary:
             save_file(weights, temporary, {"frames": json.dumps(self.frames)})
 
     @classmethod
-    def load(cls, path: Path, inputs: int) -> RoleLabeller:
+    def load(cls, path: Path, inputs: int) -> RoleLabeler:
         """Read the file of a model whose words have vectors of size `inputs`. Raises `InputError` for any other."""
         try:
             with safe_open(path, "pt") as file:
@@ -114,7 +114,7 @@ class RoleLabeller:
             return cls(frames, {name: value.float() for name, value in weights.items()})
         except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
             said = shortened(str(error), 300)
-            problem = f"is not the semantic role labeller of this model ({type(error).__name__}: {said})"
+            problem = f"is not the semantic role labeler of this model ({type(error).__name__}: {said})"
             raise input_error(f"{problem}: make it with run/recipes/semantic_roles.py, or remove it", path) from None
 
     def read(self, encoder_out: EncoderOut, sentences: Iterable[Sequence[str]]) -> list[Readings]:
@@ -190,7 +190,7 @@ class RoleLabeller:
 
 
 def may_be_imperative(word: str) -> bool:
-    """Return True for a word that has a frame by itself; the labeller learns and says the moods of these alone."""
+    """Return True for a word that has a frame by itself; the labeler learns and says the moods of these alone."""
     return word.lower() in packaged().rolesets
 
 

@@ -228,7 +228,7 @@ class Predicted(NamedTuple):
     upos: Tensor
 
 
-Tags = dict[str, Any]  # column → the value of each word of a sentence; of a semantic role labeller its `Readings`
+Tags = dict[str, Any]  # column → the value of each word of a sentence; of a semantic role labeler its `Readings`
 
 
 class TagHeads(nn.ModuleDict):

@@ -21,11 +21,11 @@ from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.text.columns import RELATION, relations_of
 from transition_parser.transitions import TREE_SYSTEMS, Kind, TreeSystem
 
-LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
+LEAST_BELIEF = 1e-3  # a labeled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
 
 
 class ArcBeliefs(NamedTuple):
-    """The probabilities of A labelled arcs of a sentence. An arc that is not listed has probability 0."""
+    """The probabilities of A labeled arcs of a sentence. An arc that is not listed has probability 0."""
 
     words: np.ndarray  # (A,); dependents, from 0
     heads: np.ndarray  # (A,); from 0, the root after the last word
@@ -145,7 +145,7 @@ class TreeDecoder(GraphDecoder):
 
     @torch.inference_mode()
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
-        """Return for each sentence the probabilities of its labelled arcs, from the last reading (see `readings`)."""
+        """Return for each sentence the probabilities of its labeled arcs, from the last reading (see `readings`)."""
         *_, words = self.readings(encoder_out)
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         scores, competing = self.heads(words), other_words(encoder_out.mask)

@@ -51,13 +51,13 @@ class WordInput(nn.Module, ABC):
         return 0.0
 
     def start(self, resources: Resources) -> None:
-        """Initialise weights from the data, for a new training. Raises `InputError` if they do not fit."""
+        """Initialize weights from the data, for a new training. Raises `InputError` if they do not fit."""
 
     @abstractmethod
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the tensors of sentences that `forward` reads, by name, on the CPU; the root is the last position.
 
-        sentences: B sentences of normalised words.
+        sentences: B sentences of normalized words.
         annotations: the columns of these sentences; columns may be missing.
         """
 

@@ -139,7 +139,7 @@ class WordInputs(nn.ModuleDict):
     def read(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, without: str = ""
     ) -> WordTensors:
-        """Return what each input, except `without`, makes of sentences of normalised words, on the CPU."""
+        """Return what each input, except `without`, makes of sentences of normalized words, on the CPU."""
         return {name: module.read(sentences, annotations) for name, module in self.items() if name != without}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:

@@ -1,6 +1,6 @@
-"""Trees that several parsers find together, from the probability that each parser gives to each labelled arc.
+"""Trees that several parsers find together, from the probability that each parser gives to each labeled arc.
 
-The tree is the one with the largest expected number of right labelled arcs, where the probability of an arc is the mean
+The tree is the one with the largest expected number of right labeled arcs, where the probability of an arc is the mean
 of the parsers' probabilities. So the parsers may differ in everything but the names of relations: some may score whole
 trees, others actions, and each may have its own transition system, subword pieces and training data.
 
@@ -60,7 +60,7 @@ class JointTrees:
             raise input_error("has no relation in common with the first model", path)
 
     def tree(self, beliefs: Sequence[ArcBeliefs], count: int) -> ScoredTree:
-        """Return the tree over `count` words with the largest expected number of right labelled arcs."""
+        """Return the tree over `count` words with the largest expected number of right labeled arcs."""
         return self._best(*self._means(beliefs, count), count)
 
     def _means(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:

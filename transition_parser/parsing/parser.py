@@ -72,7 +72,7 @@ from transition_parser.storage.checkpoints import language_named, load_model, mo
 from transition_parser.storage.exports import check_finite
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.text.segmentation import LONGEST
 
 AnySentence = Sentence | AmrEntry
@@ -252,7 +252,7 @@ class Parser(Generic[P_co]):
 
         others: further models, to parse together with `model`. Where all were trained on the same data folder and score
             actions, the mean of their log-probabilities decides in search. Any other models of trees find each tree
-            together: the mean of their probabilities of each labelled arc decides, see `JointTrees`.
+            together: the mean of their probabilities of each labeled arc decides, see `JointTrees`.
         kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
             of the parses; for the names of the package's own models a type checker knows it without `kind`.
 
@@ -546,7 +546,7 @@ class Parser(Generic[P_co]):
         if self.given_columns:
             values = self.formalism.annotations_of(sentence, self.given_columns)
             check_given(sentence, values, self.resources.columns, number)
-        words = [normalise(form) for form in forms]
+        words = [normalize(form) for form in forms]
         if self._unchecked:
             self._check_english(words)
         if self._languages and isinstance(sentence, Sentence):
@@ -633,7 +633,7 @@ class Parser(Generic[P_co]):
         return [replace(parse, place=place) for parse in self._of_trees(batch, trees, tags)]
 
     def _beliefs(self, batch: list[ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
-        """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
+        """Return the tags of each sentence by column, and the probabilities of labeled arcs by this model alone."""
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
             encoder_out, tags = self._encoded(batch)
@@ -643,7 +643,7 @@ class Parser(Generic[P_co]):
 
     def _trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
         """Return the dependency trees of sentences in English, by the fastest model; edits of AMRs read them."""
-        to_parse = [ToParse(Sentence.from_words(words), [*map(normalise, words)]) for words in sentences]
+        to_parse = [ToParse(Sentence.from_words(words), [*map(normalize, words)]) for words in sentences]
         return [parse.tree for parse in self._tree_parser._parsed(to_parse, 1)[1]] if to_parse else []
 
     @cached_property
@@ -673,8 +673,8 @@ class Parser(Generic[P_co]):
         with torch.inference_mode():
             encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
             if heads is None:
-                labeller = self.model.labeller
-                readings = [] if labeller is None else labeller.read(encoder_out, (one.words for one in batch))
+                labeler = self.model.labeler
+                readings = [] if labeler is None else labeler.read(encoder_out, (one.words for one in batch))
                 return encoder_out, [{READINGS: one} for one in readings] or [{} for _ in batch]
             given = self._annotations(batch, [UPOS]).get(UPOS, ())
             lengths = [len(one.words) for one in batch]
@@ -695,7 +695,7 @@ class Parser(Generic[P_co]):
     ) -> Mapping[str, Any]:
         """Return the input of `ParserModel.encode`, by name, on the device of the model.
 
-        sentences: the normalised words of each sentence
+        sentences: the normalized words of each sentence
         annotations: the columns that the model reads
         in_search: see `ActionTable.features`
         """

@@ -261,7 +261,7 @@ class Parse(SentenceParse):
         return self.tree
 
     def parts(self) -> Mapping[str, Parts]:
-        """Return the labelled arcs of all words."""
+        """Return the labeled arcs of all words."""
         return {"arc_scores": [*enumerate(zip(self.tree.heads, self.tree.relations, strict=True))]}
 
     def annotated(self, scores: bool = False, actions: bool = False) -> Sentence:
@@ -616,5 +616,5 @@ def edited(parse: AmrParse, edit: Edited) -> AmrParse:
 
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
-    """Return the graph that a derivation builds from normalised words; each step is checked."""
+    """Return the graph that a derivation builds from normalized words; each step is checked."""
     return table.system.replay(table.system.read(words), table.actions_of(tokens))

@@ -15,7 +15,7 @@ from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.packing import pack, quantise
+from transition_parser.modules.packing import pack, quantize
 from transition_parser.storage.exports import check_finite
 
 PRECISIONS = ("fp32", "bf16", "int8")
@@ -57,7 +57,7 @@ def prepared(model: ParserModel, device: torch.device, precision: str) -> Parser
     packs = device.type == "cpu" and has_fast_bf16(device)
     model = model.to(device)
     if precision == "int8":
-        quantise(model)
+        quantize(model)
     if precision == "bf16" or (precision == "int8" and packs):
         model.to(torch.bfloat16)
         check_finite(model.state_dict())  # the largest numbers of fp32 are infinite there

@@ -97,7 +97,7 @@ def derivations_of_trees(decoder: GraphDecoder, encoder_out: EncoderOut) -> Iter
     tokens, names = {action: token for token, action in enumerate(table.actions)}, ["", *table.shift_words]
     for sentence, (tree, scores) in enumerate(decoder.trees(encoder_out)):
         ids = [0] * len(tree)
-        if table.labelled_shift and encoder_out.features is not None:
+        if table.labeled_shift and encoder_out.features is not None:
             ids = encoder_out.features[sentence, : len(tree), SHIFT_ID].tolist()
         words = [names[i] for i in ids]
         state, taken = system.initial(words), []

@@ -79,8 +79,8 @@ class DependencyMachine(BatchedMachine):
         needs: Collection[str] = TREE,
     ) -> None:
         super().__init__(needs)
-        if table.labelled_shift and features is None:
-            raise ValueError("SHIFT is labelled: the machine needs the features of the words")
+        if table.labeled_shift and features is None:
+            raise ValueError("SHIFT is labeled: the machine needs the features of the words")
         self.table, self.spec = table, TREE_SYSTEMS[table.system].spec
         self.root = lengths
         device, rows = lengths.device, len(lengths)
@@ -95,7 +95,7 @@ class DependencyMachine(BatchedMachine):
         keep_arcs = self.spec.reads_arcs or not self.needs.isdisjoint(TREE)
         self.heads = torch.full_like(self.stack, NO_HEAD) if keep_arcs else None
         self.relations = torch.zeros_like(self.stack) if keep_arcs else None
-        self.features = features if table.labelled_shift else None
+        self.features = features if table.labeled_shift else None
         self.swaps_left = None if swaps_per_word is None else swaps_per_word * lengths
         self._read()
         self.follow()
@@ -219,7 +219,7 @@ def make_machine(
 def whole_machine(table: DeviceTable) -> TreeMachine | None:
     """Return the machine for `search_trees`; None for AMR, and where legality depends on arcs or labels of SHIFT."""
     system = TREE_SYSTEMS.get(table.system)
-    if system is None or system.spec.reads_arcs or table.labelled_shift:
+    if system is None or system.spec.reads_arcs or table.labeled_shift:
         return None
     device = table.column.device
     effects, legal = effects_table(table.system, device), columns_of_situations(table.system, device)

@@ -63,7 +63,7 @@ class DeviceTable(TokenArrays[Tensor]):
     def __init__(self, table: ActionTable, device: torch.device | str = "cpu") -> None:
         for name in ARRAYS:
             setattr(self, name, torch.from_numpy(getattr(table, name)).to(device))
-        self.system, self.end, self.labelled_shift = table.system.name, table.end, table.labelled_shift
+        self.system, self.end, self.labeled_shift = table.system.name, table.end, table.labeled_shift
         self.kind = self.column.clone()
         for of_some, of_all in KIND_OF_CLASS.items():
             self.kind[self.column == of_some] = of_all
@@ -92,7 +92,7 @@ class DeviceTable(TokenArrays[Tensor]):
         context: (..., K); what legality depends on besides the columns: the shift id of the front word (`NO_WORD` for
             the root); for AMR the row of the lexicon for the current span; in search the roles of the node on top and
             of the second node, the sorts of both, and then tokens that are no longer legal (−1 for none)
-        any_shift: True to make labelled SHIFTs legal whatever their word is, but not where the root is in front
+        any_shift: True to make labeled SHIFTs legal whatever their word is, but not where the root is in front
         """
         flat = columns.flatten(0, -2).float()
         rows = None if context is None else context.flatten(0, -2)
@@ -101,7 +101,7 @@ class DeviceTable(TokenArrays[Tensor]):
                 legal = flat @ self.members
             else:
                 legal = self.lexicon.legality(flat, rows[:, 1], self.column)
-        if rows is not None and self.labelled_shift:
+        if rows is not None and self.labeled_shift:
             legal[:, self.shifts] *= _names_front(self.shift_word[self.shifts], rows[:, :1], any_shift)
         if rows is not None and rows.size(1) > _CONTEXT:
             spent = rows[:, _GONE:]  # tokens; −1 for none
@@ -115,7 +115,7 @@ class DeviceTable(TokenArrays[Tensor]):
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
         """Return (R,) bool, True where a row may take its token (R,), whatever the lexicon says: gold may differ."""
         legal = columns.gather(1, self.column[tokens][:, None])[:, 0]
-        if context is not None and self.labelled_shift:
+        if context is not None and self.labeled_shift:
             legal = legal & _names_front(self.shift_word[tokens], context[:, 0], any_shift=False)
         return legal
 

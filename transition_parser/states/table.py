@@ -115,7 +115,7 @@ class TokenArrays(Generic[A]):
     """
 
     column: A  # the `ActionClass`
-    shift_word: A  # 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for others
+    shift_word: A  # 0 for a plain SHIFT, k for a SHIFT labeled with the k-th of the sorted SHIFT words, −1 for others
     relation: A  # the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
     limited: A  # bool; True for the tokens that the lexicon limits
     most: A  # how often a token may make a node of one span
@@ -302,14 +302,14 @@ class ActionTable(TokenArrays[np.ndarray]):
         return len(self.lacked) > 1
 
     @property
-    def labelled_shift(self) -> bool:
+    def labeled_shift(self) -> bool:
         """True if some words label their SHIFT."""
         return bool(self.shift_words)
 
     @property
     def has_features(self) -> bool:
         """True if the machine needs features of the words."""
-        return self.labelled_shift or isinstance(self.system, AmrSystem)
+        return self.labeled_shift or isinstance(self.system, AmrSystem)
 
     def action(self, token: int) -> Action:
         """Return the action of a token. Raises `ValueError` for a token that is not an action."""

@@ -21,10 +21,10 @@ from transition_parser.base.errors import InputError, did_you_mean, errors_at, i
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import short_repr
-from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILES, Resources
+from transition_parser.data.resources import LABELER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.semantic_roles import RoleLabeller
+from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.storage.cards import (
     BEST,
     CONFIG,
@@ -236,11 +236,11 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
             raise input_error(problem, folder / CONFIG)
     model = _build(exported.architecture, options, resources, stored_weights(path), path, folder)
     model.calibration = exported.calibration
-    labeller = Path(folder, LABELLER)
-    if labeller.is_file():
-        if (encoder := model.labelled_encoder) is None:
-            raise input_error("no model of this architecture has a semantic role labeller: remove it", labeller)
-        model.labeller = RoleLabeller.load(labeller, encoder.norm.weight.numel() + encoder.read_width)
+    labeler = Path(folder, LABELER)
+    if labeler.is_file():
+        if (encoder := model.labeled_encoder) is None:
+            raise input_error("no model of this architecture has a semantic role labeler: remove it", labeler)
+        model.labeler = RoleLabeler.load(labeler, encoder.norm.weight.numel() + encoder.read_width)
         encoder.keeps_read = True
     # edits of AMRs have words of English
     language = front_matter(folder).get("language") if system == AmrSystem.name else None

@@ -24,7 +24,7 @@ from torch.overrides import TorchFunctionMode
 from transition_parser.base.errors import InputError, errors_at, input_error
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, short_repr, write_json
 from transition_parser.data.resources import Resources
-from transition_parser.kernels.encoders import LARGEST, quantise_weights
+from transition_parser.kernels.encoders import LARGEST, quantize_weights
 from transition_parser.modules.calibration import Calibration
 from transition_parser.storage.cards import CONFIG, version_of
 
@@ -118,7 +118,7 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
     found: dict[str, Tensor] = {}
     for name, value in weights.items():
         if bits == 8 and value.dim() == 2 and value.size(1) >= _FEWEST_COLUMNS:
-            integers, largest = quantise_weights(value)
+            integers, largest = quantize_weights(value)
             found |= {name: integers, f"{name}{_SCALE}": largest[:, 0] / LARGEST}
         else:
             found[name] = value.half()

@@ -35,7 +35,7 @@ _ABOUT = f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoo
 
 
 class ModelPackage(NamedTuple):
-    """The names and the version of a package, all normalised."""
+    """The names and the version of a package, all normalized."""
 
     name: str
     version: str

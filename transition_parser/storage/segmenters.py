@@ -24,7 +24,7 @@ from transition_parser.base.model_files import (
     write_json,
 )
 from transition_parser.data.resources import SEGMENTER_FILES
-from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeller
+from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeler
 from transition_parser.storage.cards import CONFIG
 from transition_parser.storage.exports import Exported, read_config, stored_weights, with_weights, write_config
 from transition_parser.text.characters import Characters
@@ -67,21 +67,21 @@ def described(folder: Path) -> Exported | None:
 def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
     """Write a segmenter into a folder, which is created if it is missing."""
     model = described(Path(folder))
-    labeller = cast(NetworkLabeller, segmenter.labeller)
-    weights = {name: value.half().contiguous() for name, value in labeller.network.state_dict().items()}
+    labeler = cast(NetworkLabeler, segmenter.labeler)
+    weights = {name: value.half().contiguous() for name, value in labeler.network.state_dict().items()}
     description = {
         "format_version": FORMAT_VERSION,
-        "characters": list(labeller.known.known),
-        "size": labeller.network.out.in_features,
-        "layers": len(labeller.network.layers),
+        "characters": list(labeler.known.known),
+        "size": labeler.network.out.in_features,
+        "layers": len(labeler.network.layers),
     }
     of_domains = {
         name: {"holds_blanks": habits.holds_blanks, **habits.multiwords._asdict()}
         for name, habits in segmenter.of_domains.items()
     }
     description |= of_domains.get(None, {"domains": of_domains})
-    if labeller.pieces is not None:
-        description |= {"pretrained": labeller.pieces.name, "pretrained_sha256": labeller.pieces.sha256}
+    if labeler.pieces is not None:
+        description |= {"pretrained": labeler.pieces.name, "pretrained_sha256": labeler.pieces.sha256}
     with new_files(folder) as temporary:
         write_json(temporary / DESCRIPTION, description, indent=0, ensure_ascii=False)
         (temporary / WEIGHTS).write_bytes(save(weights))
@@ -114,5 +114,5 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
     table = pieces and pieces.table
     make = partial(BoundaryNetwork, len(known), values["size"], values["layers"], table=table, domains=len(domains))
     network = with_weights(make, stored_weights(weights), weights, path)
-    labeller = NetworkLabeller(network, known, pieces, (*domains,))
-    return LearnedSegmenter(labeller, {name: _habits_of(one) for name, one in of_domains.items()})
+    labeler = NetworkLabeler(network, known, pieces, (*domains,))
+    return LearnedSegmenter(labeler, {name: _habits_of(one) for name, one in of_domains.items()})

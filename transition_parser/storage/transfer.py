@@ -1,4 +1,4 @@
-"""Initialisation of a model with the weights of another model, whose vocabularies may differ."""
+"""Initialization of a model with the weights of another model, whose vocabularies may differ."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SENSE = re.compile(r"-(\d\d+)$")
 
 
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> str:
-    """Initialise a model with the weights of another model, and return a summary in one line, for a log."""
+    """Initialize a model with the weights of another model, and return a summary in one line, for a log."""
     other, theirs = load_model(path)
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:

@@ -50,7 +50,7 @@ class ActionLoss:
             _check_none(illegal, sample, "action {} of sentence {} is illegal")
         counted = real & (illegal.cumsum(1) == 0)
         if not self.only_legal:
-            if decoder.shifts_are_alike and decoder.table.labelled_shift:
+            if decoder.shifts_are_alike and decoder.table.labeled_shift:
                 raise InputError(
                     "--softmax-over all is not for models that give all SHIFTs one score: preprocess without "
                     "--labeled-shift"

@@ -43,7 +43,7 @@ class WrittenSentence(NamedTuple):
     domain: str | None = None  # where there are several
 
 
-def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[tuple[str, bytes]]:
+def labeled(sentences: Iterable[WrittenSentence]) -> Iterator[tuple[str, bytes]]:
     """Yield each paragraph with a label for each character that is no white space; those of "Go." are 0, 1, 5."""
     text: list[str] = []
     labels = bytearray()
@@ -168,10 +168,10 @@ def _with_case(words: Words, form: str) -> Words:
     return (words[0][:1].upper() + words[0][1:], *words[1:]) if form[:1].isupper() and words else words
 
 
-class Labeller(Protocol):
+class Labeler(Protocol):
     """A network that labels characters."""
 
-    def of_domain(self, domain: str | None) -> Labeller:
+    def of_domain(self, domain: str | None) -> Labeler:
         """Return the same network for texts of a domain, None for no particular one."""
 
     @property
@@ -193,7 +193,7 @@ class Habits(NamedTuple):
 class LearnedSegmenter(Segmenter):
     """A segmenter that was trained on a treebank, or on the treebanks of several domains."""
 
-    labeller: Labeller
+    labeler: Labeler
     of_domains: Mapping[str | None, Habits]  # of a single treebank: for the domain None
     domain: str | None = None  # of the texts; None: no particular one
 
@@ -202,7 +202,7 @@ class LearnedSegmenter(Segmenter):
             return self
         if find is not None:
             return SegmenterOfLanguages({one: self.of_domain(one) for one in (None, *self.of_domains)}, find)
-        return replace(self, labeller=self.labeller.of_domain(domain), domain=domain)
+        return replace(self, labeler=self.labeler.of_domain(domain), domain=domain)
 
     @property
     def habits(self) -> Habits:
@@ -244,14 +244,12 @@ class LearnedSegmenter(Segmenter):
         """Return the labels of the characters from `first` on that are no white space, as far as they are sure."""
         before, squeezed = " ".join(text[:first].split()), " ".join(text.split())
         start = len(before) + bool(before and text[first - 1].isspace())
-        end = len(squeezed) if is_end else max(len(squeezed) - self.labeller.context, start)
-        found = b"".join(
-            self.labeller(squeezed, i, min(i + self.stretch, end)) for i in range(start, end, self.stretch)
-        )
+        end = len(squeezed) if is_end else max(len(squeezed) - self.labeler.context, start)
+        found = b"".join(self.labeler(squeezed, i, min(i + self.stretch, end)) for i in range(start, end, self.stretch))
         return bytes(label for label, c in zip(found, squeezed[start:end], strict=True) if c != " ")
 
     def context(self, text: str) -> int:
-        size = wanted = self.labeller.context
+        size = wanted = self.labeler.context
         while size < len(text) and len(" ".join(text[-size:].split())) <= wanted:
             size *= 2
         return min(size, len(text))

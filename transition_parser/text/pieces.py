@@ -87,7 +87,7 @@ _SPACE = re.compile(r"\s")
 
 
 @lru_cache(maxsize=1 << 16)
-def normalise(word: str) -> str:
+def normalize(word: str) -> str:
     """Return the word as the network sees it: no `▁`, white space as `␣`, and no characters that do not show."""
     return _SPACE.sub("␣", without_hidden(word) or " ").replace(OPEN, "_")
 
@@ -121,14 +121,14 @@ class Pieces:
 
     def encode(self, words: Iterable[str]) -> list[list[str]]:
         """Return the pieces of each word, at least one for each word."""
-        return self.split([normalise(word) for word in words])
+        return self.split([normalize(word) for word in words])
 
     def split(self, forms: Sequence[str]) -> list[list[str]]:
-        """Return the pieces of each normalised word, at least one for each word, by one thread: more take longer."""
+        """Return the pieces of each normalized word, at least one for each word, by one thread: more take longer."""
         return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str, num_threads=1)]
 
     def sample(self, forms: Iterable[str], p: float, draws: Iterator[float]) -> list[list[str]]:
-        """Return the pieces of each normalised word by BPE-dropout, at least one for each word."""
+        """Return the pieces of each normalized word by BPE-dropout, at least one for each word."""
         return [self._dropout.split(OPEN + form, p, draws) for form in forms]
 
     @cached_property
@@ -136,7 +136,7 @@ class Pieces:
         return BpeDropout(self.model)
 
     def words(self, pieces: Sequence[str]) -> list[str]:
-        """Return the normalised words that a flat list of pieces spells."""
+        """Return the normalized words that a flat list of pieces spells."""
         groups: list[list[str]] = []
         for piece in pieces:
             if piece.startswith(OPEN) or not groups:
@@ -161,7 +161,7 @@ def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, 
     # The lines are whole sentences, not words, because sentencepiece draws its first candidates from the distinct
     # lines. With words as lines, a frequent word would weigh no more than a rare one.
     # The lines are a list, because sentencepiece would turn an interrupt inside a generator into an error of its own.
-    text = [" ".join(map(normalise, words)) for words in sentences]
+    text = [" ".join(map(normalize, words)) for words in sentences]
     path = Path(folder, FILE_NAME)
     sentencepiece.set_random_generator_seed(seed)
     try:

@@ -21,7 +21,7 @@ from torch.optim.swa_utils import AveragedModel
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeller, flags_of
+from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeler, flags_of
 from transition_parser.preprocess.dependency import balanced
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
 from transition_parser.text.columns import domain_of
@@ -31,7 +31,7 @@ from transition_parser.text.learned_segmentation import (
     MultiWords,
     WrittenSentence,
     WrittenToken,
-    labelled,
+    labeled,
 )
 from transition_parser.text.segmentation import Segmenter
 from transition_parser.text.tokens import Token
@@ -111,9 +111,9 @@ def _trained(
     size = options.size or _SIZE[bool(domains)]
     network = BoundaryNetwork(len(known), size, options.layers, dropout, table, len(domains))
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
-    labeller = NetworkLabeller(mean.module, known, pieces, domains)
-    corpus = _Corpus(shown, labeller, options)
-    segmenter = LearnedSegmenter(labeller, {domain: _habits(some) for domain, some in by_domain.items()})
+    labeler = NetworkLabeler(mean.module, known, pieces, domains)
+    corpus = _Corpus(shown, labeler, options)
+    segmenter = LearnedSegmenter(labeler, {domain: _habits(some) for domain, some in by_domain.items()})
     least = _LEAST_EPOCHS[bool(domains)]
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, least), _MOST_EPOCHS)
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
@@ -188,13 +188,13 @@ class _Corpus:
     """The training text. Paragraph ends, windows and hidden characters are drawn anew in each epoch."""
 
     def __init__(
-        self, sentences: Sequence[WrittenSentence], labeller: NetworkLabeller, options: SegmenterOptions
+        self, sentences: Sequence[WrittenSentence], labeler: NetworkLabeler, options: SegmenterOptions
     ) -> None:
-        self._context, self._hidden = labeller.network.context, options.hidden
+        self._context, self._hidden = labeler.network.context, options.hidden
         self._connected = 0.0 if any(map(_CONNECTED.search, map(_text, sentences))) else options.connected
-        self._connector = (*map(torch.tensor, labeller.inputs(_CONNECTOR)),)
+        self._connector = (*map(torch.tensor, labeler.inputs(_CONNECTOR)),)
         self._random = random.Random(options.seed)
-        self._parts = [_part(sentence, labeller) for sentence in sentences]
+        self._parts = [_part(sentence, labeler) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
         edge = torch.zeros(self._context)
         self._edges = (
@@ -242,16 +242,16 @@ def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
     return found
 
 
-def _part(sentence: WrittenSentence, labeller: NetworkLabeller) -> tuple[Tensor, ...]:
+def _part(sentence: WrittenSentence, labeler: NetworkLabeler) -> tuple[Tensor, ...]:
     """Return the tensors of a `_Batch` of a sentence, with the blank after it if there is one."""
-    ((_text_only, labels),) = labelled([sentence])
+    ((_text_only, labels),) = labeled([sentence])
     text = _text(sentence)
     counts = torch.tensor([character != " " for character in text])
     flags = torch.zeros(len(text), 3)
     flags[counts] = flags_of(labels)
-    domain = -1 if sentence.domain is None else labeller.domains.index(sentence.domain)
+    domain = -1 if sentence.domain is None else labeler.domains.index(sentence.domain)
     domains = torch.full((len(text),), domain)
-    return *map(torch.tensor, labeller.inputs(text)), domains, flags, counts.float()
+    return *map(torch.tensor, labeler.inputs(text)), domains, flags, counts.float()
 
 
 def _shown(sentence: WrittenSentence) -> WrittenSentence | None:

@@ -80,7 +80,7 @@ class Action:
 
 
 @lru_cache(maxsize=65536)
-def labelled(kind: Kind, label: str) -> Action:
+def labeled(kind: Kind, label: str) -> Action:
     """Return the action with a label, the same object each time."""
     return Action(kind, label)
 
@@ -155,7 +155,7 @@ class TransitionSystem(ABC, Generic[W, S, G]):
         """
 
     def shift(self, word: str) -> Action:
-        """Return the SHIFT of `word`, labelled with the word if it is in `shift_words`."""
+        """Return the SHIFT of `word`, labeled with the word if it is in `shift_words`."""
         return Action(Kind.SHIFT, word if word in self.shift_words else None)
 
     def replay(self, words: Sequence[W], actions: Sequence[Action]) -> G:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.transitions.system import Action, Kind, TransitionSystem, labelled
+from transition_parser.transitions.system import Action, Kind, TransitionSystem, labeled
 
 
 class GoldTree:
@@ -27,8 +27,8 @@ class GoldTree:
         self.tree = tree
         self.root = n = len(tree)
         self.heads = [*(head - 1 if head else n for head in tree.heads), -1]  # −1: the head of the root
-        self.left = [labelled(Kind.LEFT_ARC, relation) for relation in tree.relations]
-        self.right = [labelled(Kind.RIGHT_ARC, relation) for relation in tree.relations]
+        self.left = [labeled(Kind.LEFT_ARC, relation) for relation in tree.relations]
+        self.right = [labeled(Kind.RIGHT_ARC, relation) for relation in tree.relations]
         self.shift = [*map(shift, words), Action(Kind.SHIFT)]  # see `TransitionSystem.shift`; only if words are given
         self.last_child = [-1] * (n + 1)  # the last dependent of each word, −1 for none
         self.children = [0] * (n + 1)  # the number of dependents

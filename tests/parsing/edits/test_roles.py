@@ -1,4 +1,4 @@
-"""A semantic role labeller changes senses, roles and arguments where it is sure, and nothing else."""
+"""A semantic role labeler changes senses, roles and arguments where it is sure, and nothing else."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.parsing.edits.helpers import draft_of, on_one_line
-from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabeller
+from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabeler
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.roles import label_roles
 
@@ -15,8 +15,8 @@ FRAMES = ("ask-01", "ask-02", "go-02", "go-on-15", "leave-11", "leave-15", "run-
 NO_ARGUMENT = ROLES
 
 
-class Certain(RoleLabeller):
-    """A labeller that knows the sense of each word, and the roles of pairs of words with their probabilities."""
+class Certain(RoleLabeler):
+    """A labeler that knows the sense of each word, and the roles of pairs of words with their probabilities."""
 
     def __init__(self, senses: dict[int, str], roles: dict[tuple[int, int], tuple[int, float]]) -> None:
         shapes = self.shapes(len(FRAMES), inputs=4, width=1)
@@ -48,10 +48,10 @@ def draft(text: str, graph: str, readings: Readings) -> Draft:
 
 def label(text: str, graph: str, senses=None, roles=None) -> str:
     readings = Readings(Certain(senses or {}, roles or {}), torch.arange(300.0)[:, None], 0, [])
-    return labelled([draft(text, graph, readings)])[0]
+    return labeled([draft(text, graph, readings)])[0]
 
 
-def labelled(drafts: Sequence[Draft]) -> list[str]:
+def labeled(drafts: Sequence[Draft]) -> list[str]:
     label_roles(drafts)
     return [on_one_line(one.result()) for one in drafts]
 
@@ -143,10 +143,10 @@ def test_long_sentences():
     assert label(words, f"(a / and~0 {nodes})") == "the same"
 
 
-def test_sentences_of_a_batch_are_labelled_as_they_are_alone():
+def test_sentences_of_a_batch_are_labeled_as_they_are_alone():
     torch.manual_seed(1)
-    shapes = RoleLabeller.shapes(len(FRAMES), inputs=4, width=8)
-    labeller = RoleLabeller(FRAMES, {name: torch.randn(shape) for name, shape in shapes.items()})
+    shapes = RoleLabeler.shapes(len(FRAMES), inputs=4, width=8)
+    labeler = RoleLabeler(FRAMES, {name: torch.randn(shape) for name, shape in shapes.items()})
     graphs = (
         LEFT,
         "(c / cat~1)",
@@ -154,11 +154,11 @@ def test_sentences_of_a_batch_are_labelled_as_they_are_alone():
         "(r / run-01~2 :ARG0 (a / ask-01~1 :ARG1 (h / he~0)))",
     )
     vectors, texts = torch.randn(20, 4), ("he left town", "a cat", "he goes on", "he asked runners")
-    readings = [Readings(labeller, vectors, 5 * n, []) for n in range(4)]
+    readings = [Readings(labeler, vectors, 5 * n, []) for n in range(4)]
 
     def sentences() -> list[Draft]:
         return [*map(draft, texts, graphs, readings)]
 
-    alone = [labelled([one])[0] for one in sentences()]
-    assert labelled(sentences()) == alone and len(set(alone)) > 2
-    assert labelled(sentences()[::-1]) == alone[::-1]
+    alone = [labeled([one])[0] for one in sentences()]
+    assert labeled(sentences()) == alone and len(set(alone)) > 2
+    assert labeled(sentences()[::-1]) == alone[::-1]

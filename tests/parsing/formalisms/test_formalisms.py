@@ -72,7 +72,7 @@ def test_counts_of_trees():
     gold = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
     parsed = DependencyTree((2, 0, 1), ("obj", "root", "obj"))
     counts = [TREES.count(gold, gold), TREES.count(gold, parsed), TREES.count(gold, None)]
-    assert counts[1:] == [{"_words": 3, "_heads": 2, "_labelled": 1}, {"_words": 3, "_heads": 0, "_labelled": 0}]
+    assert counts[1:] == [{"_words": 3, "_heads": 2, "_labeled": 1}, {"_words": 3, "_heads": 0, "_labeled": 0}]
     assert figures(TREES, counts) == {"uas": round(500 / 9, 2), "las": round(400 / 9, 2)}
     assert figures(TREES, []) == {"uas": 0.0, "las": 0.0}
 

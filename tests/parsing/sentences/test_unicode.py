@@ -16,7 +16,7 @@ from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.texts import sentences_from, whole_sentences
 from transition_parser.text.lemmas import apply_rule, lemmatize, rule_of
-from transition_parser.text.pieces import normalise
+from transition_parser.text.pieces import normalize
 from transition_parser.text.segmentation import ENGLISH
 
 FORMS, SPANS = attrgetter("forms"), attrgetter("spans")
@@ -69,7 +69,7 @@ def test_tokens_of_random_texts(kind, segmenter, count):
             if any(map(shows, match[0])) and not any(map(str.isspace, match[0])):
                 assert match.start() in covered, ascii(text)
         lemmas = [apply_rule(form, rule) for form in forms for rule in ("l0+|1+", f"={form}", rule_of(form, form))]
-        assert not any(map(is_format, [*map(normalise, forms), *lemmatize(forms), *lemmas]))
+        assert not any(map(is_format, [*map(normalize, forms), *lemmatize(forms), *lemmas]))
 
 
 @KINDS

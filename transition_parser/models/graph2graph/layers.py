@@ -223,7 +223,7 @@ class Transformer(nn.Module):
         self._int8: Int8Stack | None = None  # set if one kernel computes all layers
 
     def use_int8(self) -> None:
-        """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
+        """Let one kernel compute all layers, if it can. `packing.quantize` calls this method."""
         if encoders.supports_int8(self.width, self._sizes.inner, self._sizes.heads):
             self._int8 = Int8Stack([layer.int8() for layer in self.layers], self._sizes.heads)
 

@@ -91,7 +91,7 @@ class StackTransformerOptions(WordOptions):
     )
     predict_shift_words: bool = option(
         False,
-        "with labelled SHIFT: train the model to predict the word of SHIFT, too (the paper's multi-task)",
+        "with labeled SHIFT: train the model to predict the word of SHIFT, too (the paper's multi-task)",
     )
     lexical_prior: bool = option(
         False, "AMR: scores of the actions that name nodes also depend on how often they named the same words"

@@ -165,7 +165,7 @@ class StructureHeads(nn.Module):
         self.key_value = keep_weight(nn.Linear(items, 2 * len(structure) * width, bias=False))
         for weight in self.key_value.weight.data.split(width):
             nn.init.xavier_uniform_(weight)
-        # indicators start as large as the items, which are normalised, so that both count equally
+        # indicators start as large as the items, which are normalized, so that both count equally
         shape = (int(structure.max()) + 1, values, items)
         self.key_indicators = nn.Parameter(torch.randn(shape))
         self.value_indicators = nn.Parameter(torch.randn(shape))

@@ -38,7 +38,7 @@ class Draft:
     graph: the graph before the edit
     alignments: for each of its nodes the words that it came from
     words: the words of the sentence
-    readings: what a semantic role labeller reads of the words, None without one
+    readings: what a semantic role labeler reads of the words, None without one
     known: the keys of the spans of training
     tree: the dependency tree of the sentence, None where nobody asked for it
     """

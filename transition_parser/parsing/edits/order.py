@@ -37,7 +37,7 @@ def _each(edit: Callable[[Draft], None]) -> Edit:
 
 
 EDITS: Mapping[str, Edit] = {
-    "negation": _each(negate),  # the labeller knows `safe`, not `unsafe`
+    "negation": _each(negate),  # the labeler knows `safe`, not `unsafe`
     "concepts": _each(mend_concepts),  # after negation: `unsafe-01`
     "attachment": _each(attach),  # before roles: it labels the new edges
     "roles": label_roles,  # all others trust the roles

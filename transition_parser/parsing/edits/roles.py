@@ -1,4 +1,4 @@
-"""Senses of frames, roles of their arguments, and arguments that search left out, by a semantic role labeller."""
+"""Senses of frames, roles of their arguments, and arguments that search left out, by a semantic role labeler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transition_parser.modules.semantic_roles import (
     OTHER_ROLE,
     ROLES,
     Readings,
-    RoleLabeller,
+    RoleLabeler,
     core_role,
     distance_class,
 )
@@ -58,22 +58,22 @@ class Candidates:
 
 
 def label_roles(drafts: Sequence[Draft]) -> None:
-    """Give the graphs of a batch the senses, roles and arguments that the labeller is sure of.
+    """Give the graphs of a batch the senses, roles and arguments that the labeler is sure of.
 
-    All sentences are labelled together, because a network computes with many words as fast as with a few.
+    All sentences are labeled together, because a network computes with many words as fast as with a few.
     """
-    read = [_Labelled(draft, draft.readings) for draft in drafts if draft.readings is not None]
+    read = [_Labeled(draft, draft.readings) for draft in drafts if draft.readings is not None]
     if busy := [one for one in read if one.frames]:
-        labeller, vectors, *_ = busy[0].readings
+        labeler, vectors, *_ = busy[0].readings
         heads = [one.readings.start + word for one in busy for _, word in one.frames]
         others = [one.readings.start + word for one in busy for _, word in one.others]
-        mapped = labeller.linear(vectors[heads], "heads"), labeller.linear(vectors[others], "others")
-        _choose_senses(labeller, busy, mapped[0])
-        scores = iter(_role_scores(labeller, busy, *mapped))
+        mapped = labeler.linear(vectors[heads], "heads"), labeler.linear(vectors[others], "others")
+        _choose_senses(labeler, busy, mapped[0])
+        scores = iter(_role_scores(labeler, busy, *mapped))
         for one in busy:
             for node, _ in one.frames:
                 of_others = next(scores)
-                one.relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
+                one.relabel(labeler, node, {other: values for (other, _), values in of_others.items() if other >= 0})
                 one.complete(node, of_others)
                 one.remove_particle(node)
 
@@ -83,25 +83,25 @@ def may_be_argument(distance: int) -> bool:
     return 0 < abs(distance) <= FARTHEST
 
 
-def _choose_senses(labeller: RoleLabeller, batch: Sequence[_Labelled], heads: Tensor) -> None:
+def _choose_senses(labeler: RoleLabeler, batch: Sequence[_Labeled], heads: Tensor) -> None:
     """Give frames the senses that are better by `_SENSE_MARGIN`."""
-    frames = [(one, node, rivals) for one in batch for node, rivals in one.rivals(labeller)]
+    frames = [(one, node, rivals) for one in batch for node, rivals in one.rivals(labeler)]
     choices = [(row, sense) for row, (*_, rivals) in enumerate(frames) for sense in rivals]
     if not choices:
         return
     rows, senses = torch.tensor(choices).t()
     best: dict[int, tuple[float, int]] = {}
-    for (row, sense), score in zip(choices, labeller.senses(heads[rows], senses).tolist(), strict=True):
+    for (row, sense), score in zip(choices, labeler.senses(heads[rows], senses).tolist(), strict=True):
         one, node, _ = frames[row]
-        is_present = labeller.frames[sense] == one.draft.labels[node]
+        is_present = labeler.frames[sense] == one.draft.labels[node]
         best[row] = max(best.get(row, (-math.inf, sense)), (score + _SENSE_MARGIN * is_present, sense))
     for row, (_, sense) in best.items():
         one, node, _ = frames[row]
-        one.draft.labels[node] = labeller.frames[sense]
+        one.draft.labels[node] = labeler.frames[sense]
 
 
 def _role_scores(
-    labeller: RoleLabeller, batch: Sequence[_Labelled], heads: Tensor, others: Tensor
+    labeler: RoleLabeler, batch: Sequence[_Labeled], heads: Tensor, others: Tensor
 ) -> list[dict[tuple[int, int], list[float]]]:
     """Return for each frame the scores of the roles of its present arguments, and of others that it surely has."""
     # for each pair of a frame and another word
@@ -123,12 +123,12 @@ def _role_scores(
             rows += [row] * len(near)
             columns += [column + n for n in near]
             distances += [places[n] - word for n in near]
-            frames += [labeller.numbers[one.draft.labels[node]]] * len(near)
+            frames += [labeler.numbers[one.draft.labels[node]]] * len(near)
             row += 1
         column += len(places)
     classes = _CLASSES[torch.tensor(distances)]
     pairs = torch.stack([torch.tensor(rows), torch.tensor(columns), classes, torch.tensor(frames)])
-    scores = labeller.roles(heads, others, pairs)
+    scores = labeler.roles(heads, others, pairs)
     wanted = scores[:, :ROLES].amax(1) > _SURE
     wanted[with_edge] = True
     all_others = [other for one in batch for other in one.others]
@@ -139,16 +139,16 @@ def _role_scores(
     return found
 
 
-class _Labelled:
-    """A draft with the frames that the labeller knows, and the words that may be their arguments."""
+class _Labeled:
+    """A draft with the frames that the labeler knows, and the words that may be their arguments."""
 
     def __init__(self, draft: Draft, readings: Readings) -> None:
         self.draft, self.words, self.readings = draft, draft.words, readings
-        found, known = Candidates(draft.graph, draft.alignments, draft.words), readings.labeller.numbers
+        found, known = Candidates(draft.graph, draft.alignments, draft.words), readings.labeler.numbers
         self.frames = [(node, word) for node, word in found.frames.items() if draft.labels[node] in known]
         self.others = found.others
 
-    def rivals(self, labeller: RoleLabeller) -> Iterator[tuple[int, Sequence[int]]]:
+    def rivals(self, labeler: RoleLabeler) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the frames with their possible senses. Particles whose node has other neighbors belong to no sense.
 
         A frame beside another node of its word (*driver*, a person who drives) keeps its sense, as PropBank has none.
@@ -165,9 +165,9 @@ class _Labelled:
             own = {node} if "-" not in lemma else set()
             free = [place for place in following if place not in nodes_of or alone.get(place, ()) == own]
             particles = [self.draft.forms[place] for place in free]
-            yield node, () if nodes_of[word] > 1 else labeller.rivals(lemma, particles)
+            yield node, () if nodes_of[word] > 1 else labeler.rivals(lemma, particles)
 
-    def relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
+    def relabel(self, labeler: RoleLabeler, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
         roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.draft.edges) if edge.source == node)
         numbered = {n: role for n, role in roles if role is not None}
@@ -177,7 +177,7 @@ class _Labelled:
         if all(max(values) <= values[role] + _ROLE_MARGIN for values, role in zip(of_edges, now, strict=True)):
             return
         taken = {role for n, role in numbered.items() if n not in edges}
-        has_role = (labeller.functions[labeller.numbers[self.draft.labels[node]]] > 0).tolist()
+        has_role = (labeler.functions[labeler.numbers[self.draft.labels[node]]] > 0).tolist()
         free = sorted({*now, *(role for role in range(ROLES) if has_role[role])} - taken)
 
         def score(roles: Iterable[int]) -> float:

@@ -29,7 +29,7 @@ G = TypeVar("G")  # the class of graphs
 
 
 class ToParse(NamedTuple):
-    """A sentence to parse, its words as the network reads them (`normalise`), the facts about it, and its domain."""
+    """A sentence to parse, its words as the network reads them (`normalize`), the facts about it, and its domain."""
 
     sentence: Any
     words: list[str]
@@ -164,7 +164,7 @@ class Formalism(ABC, Generic[E, P, G]):
     ) -> list[G | None]:
         """Return the gold graph of each sentence of a split, None for sentences that validation leaves out.
 
-        sentences: the normalised words of each; targets: the ids of the actions of each, with `</s>`
+        sentences: the normalized words of each; targets: the ids of the actions of each, with `</s>`
         """
 
     @abstractmethod

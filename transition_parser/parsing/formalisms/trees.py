@@ -47,8 +47,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     score_options: ClassVar = {**dict.fromkeys(["conll18", "full_labels", *BREAKDOWNS], False), "punct": None}
     lenpen = 1.0
     grows = ("arcs",)
-    sums = ("_words", "_heads", "_labelled")
-    figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
+    sums = ("_words", "_heads", "_labeled")
+    figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labeled")}
 
     def replay(
         self,
@@ -174,7 +174,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
 
     def count(self, gold: DependencyTree, system: DependencyTree | None) -> Mapping[str, float]:
         if system is None:
-            return {"_words": len(gold), "_heads": 0, "_labelled": 0}
+            return {"_words": len(gold), "_heads": 0, "_labeled": 0}
         return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
 
 

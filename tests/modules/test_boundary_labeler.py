@@ -4,25 +4,25 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.boundaries import BoundaryNetwork, NetworkLabeller, flags_of, labels_of
+from transition_parser.modules.boundaries import BoundaryNetwork, NetworkLabeler, flags_of, labels_of
 from transition_parser.text.characters import Characters
 
 
-def labeller(layers: int = 2) -> NetworkLabeller:
+def labeler(layers: int = 2) -> NetworkLabeler:
     known = Characters("ab. ")
     with torch.random.fork_rng():
         torch.manual_seed(3)
         network = BoundaryNetwork(len(known), 8, layers)
         for parameter in network.parameters():
             torch.nn.init.normal_(parameter)
-    return NetworkLabeller(network, known)
+    return NetworkLabeler(network, known)
 
 
 TEXT = "ab a.b. ba. 中文é👩. a\u0301 b "
 
 
-def test_all_parts_of_a_text_are_labelled_as_in_the_whole():
-    label = labeller()
+def test_all_parts_of_a_text_are_labeled_as_in_the_whole():
+    label = labeler()
     whole = label(TEXT, 0, len(TEXT))
     assert len(set(whole)) > 2
     for first in range(len(TEXT)):
@@ -32,7 +32,7 @@ def test_all_parts_of_a_text_are_labelled_as_in_the_whole():
 
 @given(text=st.text(min_size=1))
 def test_any_character_can_be_read(text):
-    assert len(labeller()(text, 0, len(text))) == len(text)
+    assert len(labeler()(text, 0, len(text))) == len(text)
 
 
 @given(labels=st.lists(st.sampled_from([0, 1, 3, 5, 7]), min_size=1).map(bytes))
