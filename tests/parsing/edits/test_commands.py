@@ -59,6 +59,12 @@ def test_commands_and_no_other_verbs_are_imperative(text, graph, expected):
          "(a / and :op1 (s / sing-01) :op2 (d / dance-01))"),
         ("Took a bus", "---", "(t / take-01~0 :mode imperative~0 :ARG1 (b / bus~2))", "(t / take-01 :ARG1 (b / bus))"),
         ("Take care", "!-", "(c / care-01~1 :mode imperative~1 :ARG0 (y / you~1))", "the same"),
+        ("could you open it , please ?", "-------", "(o / open-01~2 :ARG0 (y / you~1) :polarity (a / amr-unknown~6)"
+         " :ARG1 (i / it~3))", "(o / open-01 :ARG0 (y / you) :ARG1 (i / it) :mode imperative :polite +)"),
+        ("can you tell me ?", "-----", "(a / amr-unknown~4 :polite + :polarity-of (t / tell-01~2 :ARG0 (y / you~1)))",
+         "(t / tell-01 :polite + :ARG0 (y / you) :mode imperative)"),
+        ("can you swim ?", "----", "(s / swim-01~2 :ARG0 (y / you~1) :polarity (a / amr-unknown~3))", "the same"),
+        ("can she tell me ?", "-----", "(t / tell-01~2 :ARG0 (s / she~1) :polarity (a / amr-unknown~4))", "the same"),
         ("imperative matter", "--", "(m / matter~1 :mod (i / imperative~0))", "the same"),
         ("Care , take it", "--!-", "(c / care-01~0 :mode imperative~0 :ARG0 (y / you~0))",
          "(c / care-01 :ARG0 (y / you))"),

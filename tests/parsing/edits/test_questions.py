@@ -25,6 +25,13 @@ CASES = (  # words, tree, graph, graph after the edit
     ('how much rain fell ?', '',
      '(f / fall-01~3 :ARG1 (r / rain~2 :quant (a / amr-unknown~0,1)))',
      'the same'),
+    ('does Ann know whether he sings ?', '',
+     '(k / know-01~2 :ARG0 (p / person~1) :ARG1 (t / truth-value~3 :polarity-of (s / sing-01~5 :ARG0 (h / he~4))))',
+     '(k / know-01 :ARG0 (p / person) :ARG1 (t / truth-value :polarity-of (s / sing-01 :ARG0 (h / he))) '
+     ':polarity (a / amr-unknown))'),
+    ('do know whether he sings .', '',
+     '(k / know-01~1 :ARG1 (s / sing-01~4 :ARG0 (h / he~3)))',
+     'the same'),
     ('whose are those hats ?', '',
      '(h / hat~3 :mod (t / that~2) :domain (a / amr-unknown~0))',
      '(h / hat :mod (t / that) :poss (a / amr-unknown))'),

@@ -10,8 +10,8 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
-_AFTER, _OPENERS, _SAME_PAST, _WISHES = (
-    frozenset(word_list(f"edits: {name}")) for name in ("after commands", "openers", "same past", "wishes")
+_AFTER, _OPENERS, _REQUESTED, _SAME_PAST, _WISHES = (
+    frozenset(word_list(f"edits: {name}")) for name in ("after commands", "openers", "requested", "same past", "wishes")
 )
 # what is before the verb of a command: `please` or a condition, another command, the beginning of a sentence
 _ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
@@ -30,6 +30,29 @@ def mark_commands(draft: Draft) -> None:
     for node, roles, label in [*_commands(draft, moods)]:
         draft.add_argument(node, roles, label)
     _let_us(draft)
+    if draft.forms[0] in ("can", "could", "will", "would") and draft.forms[1] == "you":
+        _request(draft)
+
+
+def _request(draft: Draft) -> None:
+    """Make a polite command of *could you …, please?* and *can you tell me …?*, not of *can you swim?*"""
+    unknown = {*draft.nodes_of("amr-unknown")}
+    asked = [edge for edge in draft.edges if edge.role.startswith("polarity") and not unknown.isdisjoint(edge[::2])]
+    if len(asked) != 1 or "possible-01" in draft.labels:
+        return
+    (edge,) = asked
+    node, verb = sorted(edge[::2], key=lambda end: end not in unknown)
+    if "please" in draft.forms or draft.words[draft.place(verb)].lemma in _REQUESTED:
+        draft.replace_edge(edge)
+        for other in [other for other in draft.edges if other.source == node]:
+            draft.replace_edge(other, other._replace(source=verb))
+        draft.top = verb if draft.top == node else draft.top
+        draft.removed.add(node)
+        for role, label in (("mode", "imperative"), ("polite", "+")):
+            value = draft.below(verb).get(role)
+            draft.removed.discard(value)
+            if value is None:
+                draft.add_edge(verb, role, draft.new_node(label, True, verb))
 
 
 def _opens(form: str) -> bool:

@@ -6,6 +6,7 @@ from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
+from transition_parser.transitions.amr_limits import Sort, sort_of
 
 _COPULAS = ("is", "are", "was", "were", "'s")
 _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | {*_COPULAS, "am", "has", "have", "had", "can", "may"}
@@ -17,9 +18,13 @@ _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency lo
 def mend_direct_questions(draft: Draft) -> None:
     """Put what a question asks for in its place."""
     forms, asked = draft.forms, draft.nodes_of("amr-unknown")
+    first, is_frame = forms[0], sort_of(draft.labels[draft.top], constant=False) is Sort.FRAME
+    asks_whole = first in _AUXILIARIES and "?" in forms[-2:] and {"imperative", "amr-choice"}.isdisjoint(draft.labels)
+    if asks_whole and is_frame and not asked:
+        draft.add_edge(draft.top, "polarity", draft.new_node("amr-unknown", False, draft.top))  # *do you know why*
     if len(asked) != 1:
         return
-    (unknown,), first = asked, forms[0]
+    (unknown,) = asked
     edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
     if first in ("what", "which") and forms[1] in _COPULAS:
         _call(draft, unknown)
