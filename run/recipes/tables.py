@@ -5,23 +5,25 @@ python run/recipes/tables.py FOLDER ...
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
+
+from shared import options, run
 
 from transition_parser.data.resources import TABLE, Resources
 from transition_parser.storage.exports import read_config, write_config
 
 
-def store(folder: Path) -> None:
-    """Compute the table of a folder from its other files, and give it its checksum in `config.json`."""
-    exported = read_config(folder)
-    (folder / TABLE).unlink(missing_ok=True)
-    Resources.load(folder).store_table(folder)
-    write_config(folder, exported)
+def store(arguments: argparse.Namespace) -> None:
+    """Compute the table of each folder from its other files, and give it its checksum in `config.json`."""
+    for folder in arguments.folders:
+        exported = read_config(folder)
+        (folder / TABLE).unlink(missing_ok=True)
+        Resources.load(folder).store_table(folder)
+        write_config(folder, exported)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    for name in sys.argv[1:]:
-        store(Path(name))
+    of = options(__doc__)
+    of.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    run(of, store)
