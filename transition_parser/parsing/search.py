@@ -151,7 +151,7 @@ class _Search:
         self.state.greedy = beam == 1
         sentences, device = len(encoder_out.lengths), encoder_out.words.device
         self.count = sentences
-        # in a model whose tables are wrong a state may have no legal action, and its sentence no end
+        # a sentence has no end if no action is legal, as by a wrong table, or if scores on a device are not numbers
         self.most = self.decoder.table.system.max_actions(encoder_out.words.size(1)) + 1
         self.width = 1
         self.tokens = torch.full((sentences,), self.decoder.table.end, device=device)
