@@ -18,6 +18,7 @@ _ASKED = {
 }
 _ASKING = frozenset(word_list("edits: asking"))
 _AFTER_QUESTIONS = frozenset(word_list("edits: after questions"))
+_COPULAS = ("is", "are", "was", "were")
 _BEFORE_IF = ("as", "even", "what", "see", "ask")  # before an *if* that begins no condition
 _ROLES = frozenset("ARG1 ARG2 ARG3 time location manner topic".split())
 _FRAME = re.compile(r".*-\d\d")
@@ -35,6 +36,8 @@ def mend_questions(draft: Draft) -> None:
         ]
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
             _ask(draft, links[0], *_ASKED[draft.forms[word]])
+        elif not links and draft.forms[word] == "where":
+            _ask_place(draft, word)
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
         verb = draft.below(cause).get("ARG0", cause)
         if is_asking(draft, verb) and draft.place(verb) < draft.forms.index("why"):
@@ -63,6 +66,24 @@ def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
     draft.replace_edge(link, link._replace(role="ARG1" if is_free else link.role, target=asked))
     if unknown is None:
         draft.add_edge(link.target, role, asked)
+
+
+def _ask_place(draft: Draft, word: int) -> None:
+    """Put a place between a verb and the noun of a clause such as *where the station is*."""
+    ends = (i for i in range(word + 2, len(draft.forms)) if draft.forms[i] in _COPULAS)
+    end = next(ends, word)
+    verbs = [node for place, node in draft.frames.items() if word - 3 <= place < word and is_asking(draft, node)]
+    if len(verbs) != 1 or re.search(r"\w", draft.forms[end + 1]):
+        return
+    (verb,) = verbs
+    links = [edge for edge in draft.edges if edge.source == verb and word < draft.place(edge.target) < end]
+    if len(links) == 1:
+        below = draft.below(links[0].target)
+        places = {node for node in draft.below(verb).values() if draft.labels[node] in ("location", "place")}
+        asked = {node for node in below.values() if draft.labels[node] == "amr-unknown"}
+        draft.removed.update(asked | {node for node in places if draft.neighbors(node) == {verb}})
+        node = draft.new_node("place", False, links[0].target)
+        draft.replace_edge(links[0], Edge(verb, "ARG1", node), Edge(links[0].target, "location", node))
 
 
 def is_asking(draft: Draft, node: int) -> bool:
