@@ -22,6 +22,9 @@ from transition_parser.parsing.edits.clauses import mend_conditions, mend_questi
          '(t / tell-01~0 :ARG2 (h / he~1) :ARG0-of (c / cause-01~2 :ARG1 (l / leave-11~4 :ARG0 (y / you~3))))',
          '(t / tell-01 :ARG2 (h / he) :ARG1 (t2 / thing :ARG0-of (c / cause-01 :ARG1 (l / leave-11 :ARG0 (y /'
          ' you)))))'),
+        ('it is not clear why he left',
+         '(c / clear-06~3 :polarity -~2 :ARG0-of (c2 / cause-01~4 :ARG1 l) :ARG1 (l / leave-11~6 :ARG0 (h / he~5)))',
+         '(c / clear-06 :polarity - :ARG1 (t / thing :ARG0-of (c2 / cause-01 :ARG1 (l / leave-11 :ARG0 (h / he)))))'),
         ('we know what happened',
          '(k / know-01~1 :ARG0 (w / we~0) :ARG1 (h / happen-01~3 :ARG1 (a / amr-unknown~2)))',
          '(k / know-01 :ARG0 (w / we) :ARG1 (t / thing :ARG1-of (h / happen-01)))'),

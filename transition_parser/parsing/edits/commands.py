@@ -19,6 +19,9 @@ _ASKED = re.compile(
     rf"(^|([-.!?:;(\"*),/]|and|or|so|but|then|also|attached|further) )(please|pls|plz) (, )?{_ADVERBS}"
     rf"|^((if|when|once|after|before) [^,]* , (then )?|if [^,]* then ){_ADVERBS}"
 )
+_WITH_YOU = re.compile(
+    r"\b(if|unless|when|whenever|because|since|while|until|before|after|that|whether) you (\w+ )?(n't |not )?$"
+)
 _JOINED = re.compile(rf"(\b(and|or|then)|[&,/]) {_ADVERBS}")
 _BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
 
@@ -117,6 +120,7 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
     for place, node in sorted(draft.frames.items()):
         (form, following), mood = draft.forms[place : place + 2], OTHER if _is_infinitive(draft, node) else moods[place]
         has_subject = form in _SAME_PAST and place and not _opens(draft.forms[place - 1])
+        has_subject = has_subject or _WITH_YOU.search(" ".join([*draft.forms[max(place - 5, 0) : place], ""]))
         if form != draft.words[place].lemma or has_subject:
             continue
         is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))

@@ -72,10 +72,13 @@ def _unable(draft: Draft, place: int) -> None:
 
 
 def _nor(draft: Draft, place: int) -> None:
-    """Negate each of two frames that *neither … nor*, or *not …, nor* join."""
+    """Negate each of two frames that *neither … nor*, or *not …, nor* join; join things by *or*."""
     for node, label in enumerate(draft.labels):
         members = [edge.target for edge in draft.edges if edge.source == node and edge.role[:2] == "op"]
-        if label not in ("and", "or", "nor") or len(members) != 2 or not {*members} <= {*draft.frames.values()}:
+        is_of_frames = {*members} <= {*draft.frames.values()}
+        if label == "nor" and members and not is_of_frames:
+            draft.labels[node] = "or"
+        if label not in ("and", "or", "nor") or len(members) != 2 or not is_of_frames:
             continue
         if not draft.place(members[0]) < place < draft.place(members[1]):
             continue
