@@ -117,7 +117,7 @@ ODD = {
     "in one more dimension": lambda value: value[None],
     "of another type": lambda value: value.to(torch.int64 if value.is_floating_point() else torch.half),
     "too large": lambda value: torch.full_like(value, 100),
-    "infinite": lambda value: value / 0 if value.is_floating_point() else value - 100,
+    "infinite": lambda value: value / 0 if value.is_floating_point() else (value.long() - 100).to(value.dtype),
 }
 
 
