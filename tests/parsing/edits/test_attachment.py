@@ -20,6 +20,13 @@ CASES = {
         "(a / and :op1 (t / tell-01 :ARG0 (s / she) :ARG1 (w / we) :ARG2 (g / go-02 :ARG0 w)) :op2 (l / leave-11"
         " :ARG0 s))",
     ),
+    "what somebody is told is a clause, not a word inside it": (
+        attach, "he told Ann that she should drink tea", "2:nsubj 0:root 2:iobj 7:mark 7:nsubj 7:aux 2:ccomp 7:obj",
+        "(t / tell-01~1 :ARG0 (h / he~0) :ARG2 (p / person~2 :ARG0-of (d / drink-01~6 :ARG1-of (r / recommend-01~5)"
+        " :ARG1 t2)) :ARG1 (t2 / tea~7))",
+        "(t / tell-01 :ARG0 (h / he) :ARG2 (p / person) :ARG1 (r / recommend-01 :ARG1 (d / drink-01 :ARG0 p :ARG1 (t2"
+        " / tea))))",
+    ),
     "a list gets a lost member": (
         attach, "he bought , washed and sold it", "2:nsubj 0:root 4:punct 2:conj 6:cc 2:conj 6:obj",
         "(a / and~4 :op1 (w / wash-01~3 :ARG0 (h / he~0 :ARG0-of (b / buy-01~1))) :op2 (s / sell-01~5 :ARG0 h))",

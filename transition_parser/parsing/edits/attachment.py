@@ -104,11 +104,15 @@ def _mend_complements(view: TreeView) -> None:
         above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
         if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
             continue
-        links = [edge for edge in draft.edges if edge.source == head and view.is_frame(edge.target)]
-        for edge in [edge for edge in links if edge.role[:3] == "ARG" and view.word(edge.target) in inside]:
+        links = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
+        links = [one for one in links if view.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
+        for edge in [edge for edge in links if view.word(edge.target) in inside]:
             back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
             if (highest := view.highest(unit)) >= 0:
                 view.change((edge, edge._replace(target=highest)), *back)
+        highest = view.highest(unit)
+        if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head) and highest >= 0:
+            draft.add_edge(head, "ARG1", highest)  # *told us that we should go*
 
 
 def _mend_whose(view: TreeView) -> None:

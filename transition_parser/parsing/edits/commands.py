@@ -119,8 +119,8 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
     commands = {edge.source for edge in draft.edges if edge.target in modes}
     for place, node in sorted(draft.frames.items()):
         (form, following), mood = draft.forms[place : place + 2], OTHER if _is_infinitive(draft, node) else moods[place]
-        has_subject = form in _SAME_PAST and place and not _opens(draft.forms[place - 1])
-        has_subject = has_subject or _WITH_YOU.search(" ".join([*draft.forms[max(place - 5, 0) : place], ""]))
+        is_past = form in _SAME_PAST and place > 0 and not _opens(draft.forms[place - 1])
+        has_subject = is_past or _WITH_YOU.search(" ".join([*draft.forms[max(place - 5, 0) : place], ""]))
         if form != draft.words[place].lemma or has_subject:
             continue
         is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
