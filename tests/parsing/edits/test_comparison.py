@@ -64,6 +64,18 @@ COMPARISONS = (  # words, tree, graph, graph after the edit
     ('he wrote as a boy', '2:nsubj 0:root 5:case 5:det 2:obl',
      '(w / write-01~1 :ARG0 (h / he~0) :time (b / boy~4))',
      'the same'),
+    ('she has more pens than any boy', '2:nsubj 0:root 4:amod 2:obj 7:case 7:det 2:obl',
+     '(h / have-03~1 :ARG0 (s / she~0) :ARG1 (b / boy~6 :mod (a / any~5) :mod (p / pen~3 :mod (m / more~2))))',
+     '(h / have-03 :ARG0 (s / she) :ARG1 (p / pen :ARG1-of (h2 / have-quant-91 :ARG3 (m / more) :ARG4 (b / boy '
+     ':mod (a / any)))))'),
+    ('he sings as well as Ann', '2:nsubj 0:root 6:cc 3:fixed 3:fixed 2:conj',
+     '(a / and~2,3,4 :op1 (s / sing-01~1 :ARG0 (h / he~0)) :op2 (p / person~5 :name (n / name~5 :op1 '
+     '"Ann"~5)))',
+     '(s / sing-01 :ARG1-of (h / have-degree-91 :ARG4 (p / person :name (n / name :op1 "Ann")) :ARG2 (w / '
+     'well) :ARG3 (e / equal)) :ARG0 (h2 / he))'),
+    ('he sings as well as dances', '2:nsubj 0:root 6:cc 3:fixed 3:fixed 2:conj',
+     '(a / and~2,3,4 :op1 (s / sing-01~1 :ARG0 (h / he~0)) :op2 (d / dance-01~5 :ARG0 h))',
+     'the same'),
     ('the hole is too small for us', '2:det 5:nsubj 5:cop 5:advmod 0:root 7:case 5:obl',
      '(h / have-degree-91~4 :ARG1 (h2 / hole~1) :ARG2 (s / small~4) :ARG3 (t / too~3) :ARG4 (w / we~6))',
      '(h / have-degree-91 :ARG1 (h2 / hole) :ARG2 (s / small) :ARG3 (t / too) :ARG6 (w / we))'),

@@ -49,6 +49,9 @@ CASES = (  # words, tree, graph, graph after the edit
     ('...', '',
      '(a / and~0)',
      'the same'),
+    ('thank you , Ann', '',
+     '(t / thank-01~0 :ARG0 (y / you~1) :ARG2 (p / person~3 :name (n / name~3 :op1 "Ann"~3)))',
+     '(t / thank-01 :ARG0 (i / i) :ARG2 (p / person :name (n / name :op1 "Ann")) :ARG1 (y / you))'),
 )  # fmt: skip
 
 

@@ -34,6 +34,9 @@ def mend_comparisons(draft: Draft) -> None:
         for place in [place for place, form in enumerate(draft.forms) if form in ("than", "as")]:
             if (words := _words_of(view, place)) is not None:
                 _compare(view, words)
+    for place in range(len(draft.forms) - 3):
+        if draft.forms[place : place + 3] == ["as", "well", "as"]:
+            _as_well(draft, place)
     both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
     if len(both) == 2 and both[0] == 1:
         _correlate(draft, *both)
@@ -51,6 +54,18 @@ def _recommend(draft: Draft, place: int) -> None:
             elif edge.target == verb:
                 draft.replace_edge(edge, edge._replace(target=node))
         draft.add_edge(node, "ARG1", verb)
+
+
+def _as_well(draft: Draft, place: int) -> None:
+    """Make a list of a verb and a thing a comparison: *she plays as well as her teacher*."""
+    for node in [node for node, places in enumerate(draft.alignments) if {*places} & {place, place + 1, place + 2}]:
+        verb, other = (draft.below(node).get(role, -1) for role in ("op1", "op2"))
+        if draft.labels[node] == "and" and verb in draft.frames.values() and other not in (-1, *draft.frames.values()):
+            draft.labels[node], draft.top = "have-degree-91", verb if draft.top == node else draft.top
+            draft.replace_edge(Edge(node, "op1", verb), Edge(node, "ARG1", verb))
+            draft.replace_edge(Edge(node, "op2", other), Edge(node, "ARG4", other))
+            draft.add_below(node, "ARG2", "well")
+            draft.add_below(node, "ARG3", "equal")
 
 
 def _correlate(draft: Draft, *places: int) -> None:
@@ -118,7 +133,7 @@ def _compare(view: TreeView, words: _Words) -> None:
     qualities = [i for i in view.nodes[words.quality] if draft.labels[i] not in (*_DEGREES, *_COMPARISONS)]
     quality = qualities[0] if len(qualities) == 1 else view.node(words.quality) if qualities else -1
     owner, other = (draft.frames.get(word, view.argument(word)) for word in (words.owner, words.other))
-    found = _found(view, words, {quality, other} - {-1})
+    found = _found(view, words, {quality, other} - {-1}, owner)
     if owner < 0 or (quality < 0 and not words.is_amount) or len({owner, quality, other, *found}) < 3 + len(found):
         return
     node = found[0] if found else draft.new_node("", False, quality if quality >= 0 else owner)
@@ -146,17 +161,21 @@ def _compare(view: TreeView, words: _Words) -> None:
         if is_old and edge.target != owner and draft.labels[edge.target] == draft.labels[owner]:
             draft.replace_edge(edge)
             draft.merge(edge.target, owner)
-        elif is_old or is_twice or is_loose or (is_other and not view.is_in(edge.source + edge.target - other, inside)):
+        elif is_old or is_twice or is_loose:
             view.change((edge, None))
+        elif is_other and not view.is_in(edge.source + edge.target - other, inside) and not view.change((edge, None)):
+            if edge.target == other and edge.source != owner:  # *has more pupils than any other school*
+                view.change((edge, edge._replace(target=owner)))
         elif edge.target == quality and is_predicate and edge.source not in (node, owner):
             view.change((edge, edge._replace(target=node)))
 
 
-def _found(view: TreeView, words: _Words, sides: Collection[int]) -> list[int]:
-    """Return the comparisons of the words, or beside their nodes."""
+def _found(view: TreeView, words: _Words, sides: Collection[int], owner: int) -> list[int]:
+    """Return the comparisons of the words, or beside their nodes, or with a verb for a quality."""
     draft, places = view.draft, {words.marker, words.quality, *view.dependents[words.other]}
     found = [i for i, label in enumerate(draft.labels) if label in _COMPARISONS and i not in draft.removed]
-    return [i for i in found if draft.place(i) in places or not draft.neighbors(i).isdisjoint(sides)]
+    beside = {i for i in found if draft.below(i).get("ARG2") == owner or not draft.neighbors(i).isdisjoint(sides)}
+    return [i for i in found if draft.place(i) in places or i in beside]
 
 
 def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.tree_view import AGENTS
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
 from transition_parser.transitions.amr_limits import Sort, sort_of
@@ -14,7 +15,6 @@ from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
-_AGENTS = ("person", "molecular-physical-entity")
 _QUOTES = {'"', "'", "``", "''", "“", "”", "‘", "’"}
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
@@ -30,7 +30,7 @@ def mend_concepts(draft: Draft) -> None:
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
     for frame, role, agent in [*draft.edges]:
-        if role == "ARG0" and draft.labels[agent] in _AGENTS and draft.alignments[frame] == draft.alignments[agent]:
+        if role == "ARG0" and draft.labels[agent] in AGENTS and draft.alignments[frame] == draft.alignments[agent]:
             _mend_agent(draft, frame, agent)
 
 

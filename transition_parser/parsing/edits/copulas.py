@@ -57,7 +57,8 @@ def _identify(view: TreeView, word: int) -> None:
         return
     inside = view.subtree(word)
     if draft.labels[other] == draft.labels[name]:
-        for edge in [edge for edge in draft.edges if edge.target == other and view.word(edge.source) not in inside]:
+        outer = [edge for edge in draft.edges if edge.target == other and view.word(edge.source) not in inside]
+        for edge in [edge for edge in outer if edge.source in draft.neighbors(name)]:
             draft.replace_edge(edge)
         draft.merge(other, name)
     else:

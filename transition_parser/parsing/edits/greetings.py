@@ -11,7 +11,7 @@ from transition_parser.parsing.edits.lists import SEPARATORS
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 
 _OPENERS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
-_FRAMES = {"thanks": "thank-01", "see": "see-01", "welcome": "welcome-01"}
+_FRAMES = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01", "welcome": "welcome-01"}
 _SMILEY = re.compile(r"[:;=8][-'^o]?[)(DPp/|*]+|<3")
 
 
@@ -22,7 +22,7 @@ def mend_greetings(draft: Draft) -> None:
         frames = [node for node in draft.at(place) if draft.labels[node] == label]
         if not frames or (place and draft.forms[place - 1] not in _OPENERS):
             continue
-        if (form == "thanks" and following != "to") or (form == "see" and following == "you"):
+        if (form == "thanks" and following != "to") or (form in ("see", "thank") and following == "you"):
             _say(draft, frames[0], "ARG1", "you")
             _say(draft, frames[0], "ARG0", "i")
         elif form == "welcome" and following in ("to", "home", "back"):

@@ -15,7 +15,8 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
 # relations of words that only serve their head, such as *has* or *after*
 SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
 ROLES = ("have-rel-role-91", "have-org-role-91")  # frames of relatives and offices
-_AGENTS = ("person", "thing", "company", "organization")  # *teacher*: a person who teaches
+# *teacher*: a person who teaches
+AGENTS = ("person", "thing", "company", "organization", "molecular-physical-entity")
 _BY_SUBJECT = frozenset(word_list("edits: by subject"))
 _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them from using it*, *accuse him of lying*
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
@@ -194,7 +195,7 @@ class TreeView:
         """Return the node that stands for all nodes of a word, -1 for none."""
         group = [node for node in self.nodes[word] if node not in self.draft.removed]
         inner = [edge for edge in self.draft.edges if edge.source in group and edge.target in group]
-        agents = [edge.target for edge in inner if self.draft.labels[edge.target] in _AGENTS]
+        agents = [edge.target for edge in inner if self.draft.labels[edge.target] in AGENTS]
         below = {edge.target for edge in inner}
         return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
 
