@@ -76,6 +76,11 @@ COMPARISONS = (  # words, tree, graph, graph after the edit
     ('he sings as well as dances', '2:nsubj 0:root 6:cc 3:fixed 3:fixed 2:conj',
      '(a / and~2,3,4 :op1 (s / sing-01~1 :ARG0 (h / he~0)) :op2 (d / dance-01~5 :ARG0 h))',
      'the same'),
+    ('no hat is nicer than this', '2:det 4:nsubj 4:cop 0:root 6:case 4:obl',
+     '(h / have-degree-91~4 :ARG1 (h2 / hat~1 :ARG1-of (n / nice-01~3 :polarity -~0)) :ARG3 (n2 / nice~3) '
+     ':ARG4 (t / this~5))',
+     '(h / have-degree-91 :ARG1 (h2 / hat) :polarity - :ARG3 (m / more) :ARG4 (t / this) :ARG2 (n / nice-01 '
+     ':ARG1 h2))'),
     ('the hole is too small for us', '2:det 5:nsubj 5:cop 5:advmod 0:root 7:case 5:obl',
      '(h / have-degree-91~4 :ARG1 (h2 / hole~1) :ARG2 (s / small~4) :ARG3 (t / too~3) :ARG4 (w / we~6))',
      '(h / have-degree-91 :ARG1 (h2 / hole) :ARG2 (s / small) :ARG3 (t / too) :ARG6 (w / we))'),

@@ -31,6 +31,7 @@ from transition_parser.transitions.amr_state import is_constant
         ('he spells " necessary "', "(s / spell-01~1 :ARG0 (h / he~0) :ARG1 (n / need-01~3))",
          "(s / spell-01 :ARG0 (h / he) :ARG1 (n / necessary))"),
         ('" I need it "', "(n / need-01~2 :ARG0 (i / i~1) :ARG1 (i2 / it~3))", "the same"),
+        ("the old one .", "(o / one~2 :mod (o2 / old~1) :mod (x / .~3))", "(o / one :mod (o2 / old))"),
         ("two fishermen", "(f / fishermen~1 :quant 2~0)", "(f / fisherman :quant 2)"),
         ("its headquarters", "(h / headquarters-yy~1 :poss (i / it~0))", "(h / headquarters :poss (i / it))"),
         ("my patience ended", "(e / end-01~2 :ARG1 (p / patience-01~1 :ARG0 (i / i~0)))",

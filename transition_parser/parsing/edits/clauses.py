@@ -56,7 +56,7 @@ def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
             draft.replace_edge(link, link._replace(target=noun))
             return
     unknown = next((node for node in below.values() if draft.labels[node] == "amr-unknown"), None)
-    if role == "ARG0" and (role in below or not _has_subject(draft, link.target)):
+    if role == "ARG0" and (role in below or 0 not in draft.core_roles(link.target)):
         role = "ARG1"
     if unknown is None and (role in below or role == "-"):  # *what* has any role, which search knows
         return
@@ -88,10 +88,6 @@ def _ask_place(draft: Draft, word: int) -> None:
 
 def is_asking(draft: Draft, node: int) -> bool:
     return draft.labels[node].rpartition("-")[0] in _ASKING
-
-
-def _has_subject(draft: Draft, node: int) -> bool:
-    return 0 in draft.core_roles(node)
 
 
 _LOOSE = frozenset("time purpose manner location concession ARG2 ARG3 ARG4".split())
@@ -143,6 +139,5 @@ def _unless(draft: Draft, place: int) -> None:
         condition = draft.frames[min(after)]
         main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
         if not any(edge.role == "condition" for edge in draft.edges):
-            for edge in [edge for edge in draft.edges if {edge.source, edge.target} == {main, condition}]:
-                draft.replace_edge(edge)
+            draft.remove_edges(lambda edge: {*edge[::2]} == {main, condition})
             draft.add_edge(main, "condition", condition)

@@ -72,8 +72,7 @@ def _correlate(draft: Draft, *places: int) -> None:
     """Make *the sooner …, the better …* `correlate-91` of two degrees."""
     qualities = first, second = [draft.at(place) for place in places]
     if all(qualities):
-        for edge in [edge for edge in draft.edges if edge.source in second and edge.target in first]:
-            draft.replace_edge(edge)
+        draft.remove_edges(lambda edge: edge.source in second and edge.target in first)
         node = draft.new_node("correlate-91", False)
         for number, nodes in enumerate(qualities, 1):
             degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
@@ -168,6 +167,8 @@ def _compare(view: TreeView, words: _Words) -> None:
                 view.change((edge, edge._replace(target=owner)))
         elif edge.target == quality and is_predicate and edge.source not in (node, owner):
             view.change((edge, edge._replace(target=node)))
+        elif edge[:2] == (quality, "polarity") and is_predicate:
+            view.change((edge, edge._replace(source=node)))
 
 
 def _found(view: TreeView, words: _Words, sides: Collection[int], owner: int) -> list[int]:
@@ -181,11 +182,12 @@ def _found(view: TreeView, words: _Words, sides: Collection[int], owner: int) ->
 def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int:
     """Return the degree of a comparison, a new one where it has none but one of its sides, and remove others."""
     degrees = [edge.target for edge in draft.edges if edge[:2] == (node, "ARG3") and edge.target not in sides]
+    degrees.sort(key=lambda one: draft.place(one) == marker and draft.labels[one] not in _DEGREES)
     at_word = [node for node, places in enumerate(draft.alignments) if places[:1] == (marker,)]
     degrees += [one for one in at_word if draft.labels[one] in _DEGREES and one not in (*degrees, *draft.removed)]
     label = {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
     degree, *others = degrees or [draft.new_node(label, False, draft.node_origins[node])]
-    if draft.labels[degree] in _DEGREES:
+    if draft.labels[degree] in _DEGREES or draft.place(degree) == marker:
         draft.labels[degree] = label
     draft.removed.update(one for one in others if draft.neighbors(one) <= {node})
     return degree

@@ -29,6 +29,8 @@ def mend_concepts(draft: Draft) -> None:
             _mend_mention(draft, node)
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
+        elif not re.search(r"\w", label) and len(draft.neighbors(node)) == 1 and node != draft.top:  # a period
+            draft.removed.add(node)
     for frame, role, agent in [*draft.edges]:
         if role == "ARG0" and draft.labels[agent] in AGENTS and draft.alignments[frame] == draft.alignments[agent]:
             _mend_agent(draft, frame, agent)

@@ -57,9 +57,8 @@ def _identify(view: TreeView, word: int) -> None:
         return
     inside = view.subtree(word)
     if draft.labels[other] == draft.labels[name]:
-        outer = [edge for edge in draft.edges if edge.target == other and view.word(edge.source) not in inside]
-        for edge in [edge for edge in outer if edge.source in draft.neighbors(name)]:
-            draft.replace_edge(edge)
+        known = {node for node in draft.neighbors(name) if view.word(node) not in inside}
+        draft.remove_edges(lambda edge: edge.target == other and edge.source in known)
         draft.merge(other, name)
     else:
         draft.add_edge(name, "mod", other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,6 +90,11 @@ class Draft:
         """Return the nodes of a word alone."""
         return [i for i, places in enumerate(self.alignments) if tuple(places) == (place,) and i not in self.removed]
 
+    def inside(self, first: int, end: int) -> set[int]:
+        """Return the nodes whose first words are in a span, `end` being the word after it."""
+        found = {node for node, places in enumerate(self.alignments) if places and first <= min(places) < end}
+        return found - self.removed
+
     def nodes_of(self, label: str) -> list[int]:
         """Return the nodes with a label."""
         return [node for node, known in enumerate(self.labels) if known == label]
@@ -149,8 +154,7 @@ class Draft:
         if free:
             same, constant = [one for one in self.nodes_of(label) if one != subject], is_constant(label)
             target = same[0] if len(same) == 1 and not constant else self.new_node(label, constant, node)
-            for edge in [edge for edge in self.edges if edge[:2] == (node, free[0])]:
-                self.replace_edge(edge)
+            self.remove_edges(lambda edge: edge[:2] == (node, free[0]))
             self.add_edge(node, free[0], target)
 
     def replace_edge(self, edge: Edge, *others: Edge) -> None:
@@ -158,6 +162,11 @@ class Draft:
         number = self.edges.index(edge)
         self.edges[number : number + 1] = others
         self.edge_origins[number : number + 1] = [-1] * len(others)
+
+    def remove_edges(self, is_wrong: Callable[[Edge], bool]) -> None:
+        """Remove all edges of a kind."""
+        for edge in [*filter(is_wrong, self.edges)]:
+            self.replace_edge(edge)
 
     def merge(self, node: int, into: int) -> None:
         """Give the edges of `node` to another node, without those between the two."""
@@ -176,7 +185,7 @@ class Draft:
         kept: the roles of edges that it keeps; other nodes below the span stay only if they have another source, or get
             that of the new node
         """
-        inside = {i for i, places in enumerate(self.alignments) if places and first <= min(places) < end} - self.removed
+        inside = self.inside(first, end)
         frames = sorted(self.frames.items(), key=lambda frame: (frame[0] > first, abs(frame[0] - first)))
         steps = distances(self.edges, self.top)
         crossing = [edge for edge in self.edges if (edge.source in inside) != (edge.target in inside)]
@@ -190,8 +199,7 @@ class Draft:
         else:
             parent = frames[0][1] if frames else self.top
         self.removed |= inside
-        for edge in [edge for edge in self.edges if edge.source in inside or edge.target in inside]:
-            self.replace_edge(edge)
+        self.remove_edges(lambda edge: not inside.isdisjoint(edge[::2]))
         if parent != new:
             self.add_edge(parent, role, new)
         for source, name, target in crossing:

@@ -17,7 +17,7 @@ _MISREAD = re.compile("(ARG[1-5]|mod|quant|value|op[1-9]|duration|domain|locatio
 def mend_times(draft: Draft) -> None:
     """Give each time of day that the words say its date, unless a date has it; days of its words stay with it."""
     for first, end, value in times_of_day(draft.forms):
-        nodes = [i for i, places in enumerate(draft.alignments) if places and first <= min(places) < end]
+        nodes = draft.inside(first, end)
         last = max((place for node in nodes for place in draft.alignments[node]), default=end - 1)
         is_whole = all(draft.labels[i] in ("date-entity", quoted(value)) for i in nodes)
         if is_whole and any(edge.role == "time" and draft.labels[edge.target] == quoted(value) for edge in draft.edges):
@@ -64,7 +64,7 @@ def _count(draft: Draft, said: SpanValue) -> None:
     noun = next((min(nodes, key=[*draft.frames.values()].__contains__) for nodes in after if nodes), None)
     if noun is None or draft.labels[noun] == "name":
         return
-    inside = {i for i, places in enumerate(draft.alignments) if places and first <= min(places) < end} - {noun}
+    inside = draft.inside(first, end) - {noun}
     owner = next((edge.source for edge in draft.edges if edge.role == "unit" and edge.target == noun), noun)
     inside -= {owner}
     if owner == noun and (kind := UNITS.get(draft.labels[noun])):

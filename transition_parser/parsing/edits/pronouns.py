@@ -68,11 +68,9 @@ def mend_pronouns(draft: Draft) -> None:
             relations = draft.relations(first)
             if relations.isdisjoint(draft.relations(node)) and node not in {other for other, _ in relations}:
                 draft.merge(node, first)
-    for edge in [*_repeated(draft)]:
-        draft.replace_edge(edge)
+    draft.remove_edges({*_repeated(draft)}.__contains__)
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
-    for edge in [edge for edge in draft.edges if edge.role == "part" and edge.target in owned]:
-        draft.replace_edge(edge)
+    draft.remove_edges(lambda edge: edge.role == "part" and edge.target in owned)
 
 
 def _repeated(draft: Draft) -> Iterator[Edge]:

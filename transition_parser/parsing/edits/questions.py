@@ -96,8 +96,7 @@ def _call(draft: Draft, unknown: int) -> None:
         for edge in others:
             draft.replace_edge(edge, edge._replace(target=named))
     if named >= 0:
-        for edge in [edge for edge in draft.edges if verb in edge[::2] and edge.role[:3] == "ARG"]:
-            draft.replace_edge(edge)
+        draft.remove_edges(lambda edge: verb in edge[::2] and edge.role[:3] == "ARG")
         draft.add_edge(verb, "ARG1", named)
         draft.add_edge(verb, "ARG2", unknown)
         draft.top = verb
