@@ -20,6 +20,16 @@ CASES = {
         "(a / and :op1 (t / tell-01 :ARG0 (s / she) :ARG1 (w / we) :ARG2 (g / go-02 :ARG0 w)) :op2 (l / leave-11"
         " :ARG0 s))",
     ),
+    "a clause after if is a condition": (
+        attach, "I help you if you tell me", "2:nsubj 0:root 2:obj 6:mark 6:nsubj 2:advcl 6:iobj",
+        "(h / help-01~1 :ARG0 (i / i~0) :ARG2 (y / you~2) :ARG1 (t / tell-01~5 :ARG0 y :ARG2 i))",
+        "(h / help-01 :ARG0 (i / i) :ARG2 (y / you) :condition (t / tell-01 :ARG0 y :ARG2 i))",
+    ),
+    "an object is no subject": (
+        add_arguments, "I help you if you tell me", "2:nsubj 0:root 2:obj 6:mark 6:nsubj 2:advcl 6:iobj",
+        "(h / help-01~1 :ARG0 (i / i~0) :ARG2 (y / you~2) :condition (t / tell-01~5 :ARG0 i :ARG2 i))",
+        "(h / help-01 :ARG0 (i / i) :ARG2 (y / you) :condition (t / tell-01 :ARG2 i :ARG0 y))",
+    ),
     "what somebody is told is a clause, not a word inside it": (
         attach, "he told Ann that she should drink tea", "2:nsubj 0:root 2:iobj 7:mark 7:nsubj 7:aux 2:ccomp 7:obj",
         "(t / tell-01~1 :ARG0 (h / he~0) :ARG2 (p / person~2 :ARG0-of (d / drink-01~6 :ARG1-of (r / recommend-01~5)"

@@ -17,6 +17,8 @@ from transition_parser.transitions.amr_state import is_constant
 @pytest.mark.parametrize(
     ("text", "graph", "expected"),
     [
+        ("he used to sing", "(u / use-03~1 :time-of (s / sing-01~3 :ARG0 (h / he~0)))", "(s / sing-01 :ARG0 (h / he))"),
+        ("he used it", "(u / use-03~1 :ARG0 (h / he~0) :ARG1 (i / it~2))", "the same"),
         ("the dog bit him", "(b / bit-01~2 :ARG0 (d / dog~1) :ARG1 (h / he~3))",
          "(b / bite-01 :ARG0 (d / dog) :ARG1 (h / he))"),
         ("an acceptable price", "(p / price-01~2 :ARG1-of (a / acceptable-01~1))",

@@ -57,6 +57,14 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     if word < 0 or int(role[3]) not in roles:
         return
     subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
+    if role == "ARG0" and _is_object(view, verb, word, old):
+        ordered = ("ARG2", "ARG1") if view.dependent(verb, "iobj") >= 0 else ("ARG1", "ARG2")
+        free = [other for other in ordered if other not in below and int(other[3]) in roles]
+        is_again = [*below.values()].count(old) > 1
+        if (is_again or free) and view.change(
+            (Edge(frame, role, old), None if is_again else Edge(frame, free[0], old))
+        ):
+            old = -1
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
     if subject < 0:
         _mend_pronoun(view, word, Edge(frame, role, old))
@@ -78,6 +86,13 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
             view.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":
                 draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
+
+
+def _is_object(view: TreeView, verb: int, subject: int, node: int) -> bool:
+    """Return True for the node of a pronoun that is the object, not the subject: *if you had told me*."""
+    asked, draft = view.dependent(verb, "iobj", "obj"), view.draft
+    label = SUBJECTS.get(draft.forms[asked]) if asked >= 0 and node >= 0 else None
+    return label is not None and label == draft.labels[node] and label != SUBJECTS.get(draft.forms[subject])
 
 
 def _controller(view: TreeView, verb: int, word: int) -> int:

@@ -229,10 +229,12 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int]) -> 
     if role is None:
         return
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
+    if role == "condition":
+        others |= {"ARG1", "ARG2", "ARG3"}  # *helped you if you had asked*
     for edge in [*view.draft.edges]:
         if edge.source in above and edge.target in unit and edge.role in others:
             view.change((edge, edge._replace(role=role)))
-        elif edge.source in unit and edge.target in above and edge.role in _TIMES:
+        elif edge.source in unit and edge.target in above and edge.role in (_TIMES | others):
             view.change((edge, Edge(edge.target, role, edge.source)))
 
 

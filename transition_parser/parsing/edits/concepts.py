@@ -31,6 +31,10 @@ def mend_concepts(draft: Draft) -> None:
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
         elif not re.search(r"\w", label) and len(draft.neighbors(node)) == 1 and node != draft.top:  # a period
             draft.removed.add(node)
+    for node in draft.nodes_of("use-03"):  # *used to play* is `play-01` alone
+        verb = draft.frames.get(draft.place(node) + 2, node)
+        if verb in draft.neighbors(node) and draft.forms[draft.place(node) :][:2] == ["used", "to"]:
+            draft.merge(node, verb)
     for frame, role, agent in [*draft.edges]:
         if role == "ARG0" and draft.labels[agent] in AGENTS and draft.alignments[frame] == draft.alignments[agent]:
             _mend_agent(draft, frame, agent)
