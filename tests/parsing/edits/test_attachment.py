@@ -86,7 +86,7 @@ CASES = {
     "an owner is no subject": (
         add_arguments, "my landlord wants me", "2:nmod:poss 3:nsubj 0:root 3:obj",
         "(w / want-01~2 :ARG0 (i / i~0 :poss-of (l / landlord~1)))",
-        "(w / want-01 :ARG0 (l / landlord :poss i) :ARG1 (i / i))",
+        "(w / want-01 :ARG1 (i / i) :ARG0 (l / landlord :poss i))",
     ),
     "what another verb has is no argument": (
         add_arguments, "he washed it and gave it to Ann",
