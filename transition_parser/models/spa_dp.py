@@ -50,7 +50,6 @@ class SpaDpOptions(TaggedWordOptions):
     spa_width: int = size_option(700, "width of each direction of the rescan (see --spa)")
     mlp_width: int = size_option(700, "width of the hidden layer that scores")
     dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
-    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,6 @@ class StackAttentionOptions(WordOptions):
     no_pushed: bool = option(False, "attention does not see which words have been pushed")
     no_removed: bool = option(False, "attention also sees the words that have left stack and buffer")
     dropout: float = dropout_option(0.2, "dropout between layers, not steps (Zaremba et al. 2014)")
-    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
 
 

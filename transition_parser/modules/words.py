@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.modules.options import flag_of, option, size_option
+from transition_parser.modules.options import dropout_option, flag_of, option, size_option
 from transition_parser.modules.pretrained import PretrainedWords
 from transition_parser.modules.word_inputs import (
     ADD,
@@ -56,6 +56,7 @@ class WordOptions(
         "the vectors of pieces and of other inputs of a word are added up, or stand side by side (concat)",
         choices=(ADD, CONCAT),
     )
+    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     tag_loss: float = option(
         0.0, "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data", least=0.0
     )

@@ -42,7 +42,6 @@ class Graph2GraphOptions(WordOptions):
     relation_width: int = size_option(100, "width of the hidden layer that scores relations")
     dropout: float = dropout_option(0.1, "dropout of words and in the Transformer")
     classifier_dropout: float = dropout_option(0.05, "dropout of the hidden layers of the classifiers")
-    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
 
     def contradictions(self) -> str | None:
         if not self.pretrained and (problem := self.indivisible("encoder")):

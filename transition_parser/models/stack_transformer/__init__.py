@@ -67,7 +67,6 @@ class StackTransformerOptions(WordOptions):
     dropout: float = dropout_option(0.3, "dropout of layer outputs")
     attention_dropout: float = dropout_option(0.0, "dropout of attention weights")
     activation_dropout: float = dropout_option(0.0, "dropout inside feed-forward")
-    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
     share_decoder_input_output_embed: bool = option(False, "one embedding for the actions read and predicted")
     encoder_local_layers: int = layers_option(

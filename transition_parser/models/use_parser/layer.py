@@ -57,7 +57,6 @@ class UseOptions(WordOptions):
         100, "width of the vectors of head and dependent that relations are scored by", most=_WIDEST_PAIR
     )
     dropout: float = dropout_option(0.33, "dropout of words, and in the encoder of structures")
-    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
 
     @property
