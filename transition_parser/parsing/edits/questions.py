@@ -28,7 +28,7 @@ def mend_direct_questions(draft: Draft) -> None:
     edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
     if first in ("what", "which") and forms[1] in _COPULAS:
         _call(draft, unknown)
-    elif first in _AUXILIARIES and edges == [Edge(edges[0].source, "polarity", unknown)]:
+    elif first in _AUXILIARIES and [edge[1:] for edge in edges] == [("polarity", unknown)]:
         _ask_whole(draft, edges[0])
     for source, role, target in edges:
         edge, begins = Edge(source, role, target), tuple(forms[:3])
