@@ -9,7 +9,7 @@ it needs a value, or a size that depends on values. `waits` counts these.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -97,6 +97,8 @@ class SimulatedDevice:
     def __enter__(self) -> SimulatedDevice:
         with ExitStack() as stack:
             stack.enter_context(mock.patch.object(torch, "autocast", partial(self._autocast, torch.autocast)))
+            enabled = partial(self._is_autocast_enabled, torch.is_autocast_enabled)
+            stack.enter_context(mock.patch.object(torch, "is_autocast_enabled", enabled))
             # parameters that two modules share stay shared when modules are moved, as on real devices
             stack.callback(_swap_parameters, torch.__future__.get_swap_module_params_on_conversion())
             _swap_parameters(True)
@@ -114,6 +116,9 @@ class SimulatedDevice:
         if device_type != DEVICE.type:
             return original(device_type, dtype, enabled)
         return mock.patch.object(self._operators, "autocast", dtype if enabled else None)
+
+    def _is_autocast_enabled(self, original: Callable, *device_type: str) -> bool:
+        return self._operators.autocast is not None if device_type == (DEVICE.type,) else original(*device_type)
 
 
 _swap_parameters = torch.__future__.set_swap_module_params_on_conversion
