@@ -269,6 +269,26 @@ CASES = {
         " :location s))",
         "(l / lend-01 :ARG0 (h / he) :ARG1 (i / it) :purpose (d / drive-01 :ARG0 h :location (s / school)))",
     ),
+    "a verb that wants is the condition, not what it wants": (
+        attach, "if you want to sew , sit and wait", "3:mark 3:nsubj 7:advcl 5:mark 3:xcomp 3:punct 0:root 9:cc 7:conj",
+        "(a / and~7 :op1 (s / sit-01~6) :op2 (w / wait-01~8) :condition (s2 / sew-01~4 :ARG0 (y / you~1)) :ARG1-of (w2"
+        " / want-01~2 :ARG0 y))",
+        "(a / and :op1 (s / sit-01) :op2 (w / wait-01) :condition (w2 / want-01 :ARG1 (s2 / sew-01 :ARG0 y) :ARG0 (y /"
+        " you)))",
+    ),
+    "a gardener is a subject, not the frame of his work": (
+        add_arguments, "the gardener left", "2:det 3:nsubj 0:root",
+        "(l / leave-11~2 :ARG0 (g / gardener~1 :ARG0-of (g2 / garden-01~1)))", "the same",
+    ),
+    "both sides of nor are a subject": (
+        add_arguments, "neither men nor women wept", "2:cc:preconj 5:nsubj 4:cc 2:conj 0:root",
+        "(w / weep-01~4 :polarity -~0 :ARG0 (n / nor~2 :op1 (m / man~1) :op2 (w2 / woman~3)))", "the same",
+    ),
+    "a participle has the subject of its verb": (
+        add_arguments, "we told Tom he should stop smoking", "2:nsubj 0:root 2:iobj 6:nsubj 6:aux 2:ccomp 6:xcomp",
+        "(t / tell-01~1 :ARG0 (w / we~0) :ARG1 (s / stop-01~5 :ARG0 (h / he~3) :ARG1 (s2 / smoke-02~6 :ARG0 w)))",
+        "(t / tell-01 :ARG0 (w / we) :ARG1 (s / stop-01 :ARG0 (h / he) :ARG1 (s2 / smoke-02 :ARG0 h)))",
+    ),
 }  # fmt: skip
 
 

@@ -20,11 +20,22 @@ def add_arguments(draft: Draft) -> None:
     if draft.tree is None:
         return
     view = TreeView(draft, draft.tree)
-    for verb, frame in sorted(draft.frames.items()):
+    for verb, frame in sorted((_participles(view) | draft.frames).items()):
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
             _mend_subject(view, verb, frame)
             _mend_object(view, verb, frame)
+
+
+def _participles(view: TreeView) -> dict[int, int]:
+    """Return the frames of participles whose lemma is a noun: *smoking*."""
+    frames = {}
+    for word, nodes in enumerate(view.nodes):
+        form, label = view.draft.forms[word], view.draft.labels[nodes[0]] if len(nodes) == 1 else ""
+        is_verb = view.relations[word] in ("xcomp", "ccomp", "advcl") and form.endswith("ing")
+        if is_verb and label[:3] == form[:3] and view.is_frame(nodes[0]):
+            frames[word] = nodes[0]
+    return frames
 
 
 def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
@@ -75,7 +86,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     elif old < 0:
         if draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
             draft.add_edge(frame, role, subject)
-    elif view.relations[verb] not in ("acl", "advcl") or view.dependent(verb, "nsubj") >= 0:
+    elif view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb):
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
         is_said = draft.labels[old] in map(SUBJECTS.get, draft.forms)
         is_pronoun = draft.labels[old] in _PRONOUNS
@@ -155,7 +166,7 @@ def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
 
 
 def _mend_object(view: TreeView, verb: int, frame: int) -> None:
-    draft, word = view.draft, view.dependent(verb, "obj")
+    draft, word = view.draft, view.object(verb)
     node = view.argument(word) if word >= 0 else -1
     near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
     if word >= 0 > node:

@@ -69,7 +69,10 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
         place = view.word(edge.target)
         word = next((one for one in view.ancestors(place) if one in words), -1) if place >= 0 else -1
         other = view.node(word) if word in free else -1
-        if other >= 0 and view.is_frame(other) == view.is_frame(edge.target):
+        below = draft.below(edge.target)
+        if other >= 0 and other in (below.get("mod"), below.get("quant")):  # *any of her allies*
+            free.remove(word)
+        elif other >= 0 and view.is_frame(other) == view.is_frame(edge.target):
             above = [one for one in draft.edges if (one.source, one.target) == (other, node)]
             moved = [(one, one._replace(target=edge.target)) for one in above]
             if view.change((edge, edge._replace(target=other)), *moved):
@@ -104,15 +107,33 @@ def _mend_complements(view: TreeView) -> None:
         above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
         if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
             continue
+        highest = view.highest(unit)
+        is_infinitive = relation == "xcomp"
+        if highest < 0 or (is_infinitive and _mend_infinitive(view, head, highest, view.subtree(view.heads[word]))):
+            continue
         links = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
         links = [one for one in links if view.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
         for edge in [edge for edge in links if view.word(edge.target) in inside]:
             back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
-            if (highest := view.highest(unit)) >= 0:
-                view.change((edge, edge._replace(target=highest)), *back)
-        highest = view.highest(unit)
-        if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head) and highest >= 0:
+            view.change((edge, edge._replace(target=highest)), *back)
+        if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head):
             draft.add_edge(head, "ARG1", highest)  # *told us that we should go*
+
+
+def _mend_infinitive(view: TreeView, head: int, infinitive: int, inside: set[int]) -> bool:
+    """Put a verb in the place of its infinitive, which goes below it (*if you want to go, ask*), and return True.
+
+    inside: the words of the clause of the verb
+    """
+    draft = view.draft
+    above = [edge for edge in draft.edges if edge.target == infinitive and edge.role in _TIMES]
+    above = [edge for edge in above if view.word(edge.source) not in inside]
+    outer = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
+    outer = [edge for edge in outer if view.is_list(edge.target) or view.is_frame(edge.target)]
+    outer = [edge for edge in outer if view.word(edge.target) not in inside]
+    if len(above) != 1 or len(outer) != 1:
+        return False
+    return view.change((above[0], above[0]._replace(target=head)), (outer[0], outer[0]._replace(target=infinitive)))
 
 
 def _mend_whose(view: TreeView) -> None:

@@ -157,6 +157,18 @@ class TreeView:
             return above if is_active or self._is_participle(verb) else -1
         return self._controller(verb, steps - 1)
 
+    def is_loose(self, verb: int) -> bool:
+        """Return True for a clause without a subject that may well have another one than the tree says."""
+        marks = {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
+        return self.relations[verb] in ("acl", "advcl") and marks.isdisjoint(_BY_OBJECT)
+
+    def object(self, verb: int) -> int:
+        """Return the word that is the object of a verb, also of a relative clause, -1 for none."""
+        own, above, subject = self.dependent(verb, "obj"), self.heads[verb], self.dependent(verb, "nsubj")
+        if self.full[verb] != "acl:relcl" or subject < 0 or self.draft.forms[subject] in _RELATIVE:
+            return own
+        return above if own >= 0 and self.draft.forms[own] in _RELATIVE else own
+
     def _controller(self, verb: int, steps: int) -> int:
         """Return the subject of a clause without one: the subject or the object of the verb above it."""
         form, above, relation = self.draft.forms[verb], self.heads[verb], self.relations[verb]
@@ -164,7 +176,7 @@ class TreeView:
         marks = {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
         if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
             return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
-        auxiliary = self.dependent(verb, "aux")  # *having left*
+        auxiliary = self.dependent(verb, "aux", "cop")  # *having left*, *being old*
         is_active = (form if auxiliary < 0 else self.draft.forms[auxiliary]).endswith("ing")
         if relation == "advcl" and (is_active or self._is_participle(verb)):
             is_apart = self.draft.forms[min(self.subtree(verb)) - 1] == ","
@@ -179,7 +191,7 @@ class TreeView:
         return node not in self.draft.constants and sort_of(self.draft.labels[node], constant=False) is Sort.FRAME
 
     def is_list(self, node: int) -> bool:
-        return self.draft.labels[node] in (*CONJUNCTIONS, "contrast-01")
+        return self.draft.labels[node] in (*CONJUNCTIONS, "nor", "contrast-01")
 
     def places(self, node: int) -> tuple[int, ...]:
         """Return the words of a node."""
@@ -196,6 +208,7 @@ class TreeView:
         group = [node for node in self.nodes[word] if node not in self.draft.removed]
         inner = [edge for edge in self.draft.edges if edge.source in group and edge.target in group]
         agents = [edge.target for edge in inner if self.draft.labels[edge.target] in AGENTS]
+        agents += [edge.target for edge in inner if edge.role == "ARG0" and not self.is_frame(edge.target)]
         below = {edge.target for edge in inner}
         return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
 
@@ -232,7 +245,8 @@ class TreeView:
             one = todo.pop()
             found.update(self.nodes[one])
             todo += [other for other in self.dependents[one] if self.relations[other] in SERVING]
-        found |= {edge.source for edge in self.draft.edges if edge.target in found and self.is_list(edge.source)}
+        members = [edge for edge in self.draft.edges if self.is_list(edge.source) and edge.role[:2] in ("op", "AR")]
+        found |= {edge.source for edge in members if edge.target in found}
         return found - self.draft.removed
 
     def highest(self, unit: Collection[int]) -> int:
