@@ -115,7 +115,7 @@ def _false_modes(draft: Draft, moods: Sequence[str]) -> Iterator[int]:
 
 def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequence[str], str]]:
     """Yield the mode of commands, and their subject."""
-    modes = {*draft.nodes_of("imperative")} - draft.removed
+    modes = {*draft.nodes_of("imperative")}
     commands = {edge.source for edge in draft.edges if edge.target in modes}
     for place, node in sorted(draft.frames.items()):
         (form, following), mood = draft.forms[place : place + 2], OTHER if _is_infinitive(draft, node) else moods[place]

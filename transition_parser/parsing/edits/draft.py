@@ -97,7 +97,7 @@ class Draft:
 
     def nodes_of(self, label: str) -> list[int]:
         """Return the nodes with a label."""
-        return [node for node, known in enumerate(self.labels) if known == label]
+        return [node for node, known in enumerate(self.labels) if known == label and node not in self.removed]
 
     def neighbors(self, node: int) -> set[int]:
         """Return the nodes at the other ends of the edges of a node."""

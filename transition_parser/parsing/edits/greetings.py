@@ -35,7 +35,7 @@ def _say(draft: Draft, verb: int, role: str, label: str) -> None:
     """Make a pronoun an argument of a verb that is no command, in the place of another pronoun."""
     below = draft.below(verb)
     draft.removed.update({below.get("mode", verb)} & draft.constants)
-    old, known = below.get(role, -1), [node for node in draft.nodes_of(label) if node not in draft.removed]
+    old, known = below.get(role, -1), draft.nodes_of(label)
     if old >= 0 and draft.labels[old] not in {*SUBJECTS.values()} - {label}:
         return
     if old >= 0 and not known and sum(old in edge[::2] for edge in draft.edges) == 1:
