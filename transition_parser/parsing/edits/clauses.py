@@ -113,10 +113,6 @@ def _if(draft: Draft, place: int) -> None:
         is_outside = edge.source in draft.frames.values() and not place <= draft.place(edge.source) <= end
         if is_outside and not is_asking(draft, edge.source) and "condition" not in draft.below(edge.source):
             draft.replace_edge(edge, edge._replace(role="condition"))
-    for source, role, target in [*draft.edges]:
-        is_inverse = draft.place(source) == verb and role[:3] == "ARG" and target in draft.frames.values()
-        if is_inverse and not place <= draft.place(target) <= end and "condition" not in draft.below(target):
-            draft.replace_edge(Edge(source, role, target), Edge(target, "condition", source))
 
 
 def _so(draft: Draft, place: int) -> None:

@@ -74,19 +74,13 @@ def mend_pronouns(draft: Draft) -> None:
 
 
 def _repeated(draft: Draft) -> Iterator[Edge]:
-    """Yield arguments that are the same pronoun as another one, beside a third: *if you had asked me*.
-
-    With two arguments, that may be right: *I moved* is `move-01 :ARG0 i :ARG1 i`.
-    """
-    if any(form.endswith(("self", "selves")) for form in draft.forms):
-        return
+    """Yield arguments that are the same pronoun as another one, beside a third pronoun: *if you had asked me*."""
     for node in draft.frames.values():
-        below = draft.below(node)
-        arguments = {role: other for role, other in sorted(below.items()) if role[:3] == "ARG"}
-        roles = [role for role, other in arguments.items() if draft.labels[other] in SUBJECTS.values()]
-        for number, role in enumerate(roles if len({*arguments.values()}) > 1 and "mode" not in below else ()):
-            if below[role] in (below[other] for other in roles[:number]):
-                yield Edge(node, role, below[role])
+        found = [edge for edge in draft.edges if edge.source == node and edge.role[:3] == "ARG"]
+        found = sorted(edge for edge in found if draft.labels[edge.target] in SUBJECTS.values())
+        targets = [edge.target for edge in found]
+        if len({*targets}) > 1 and not any(form.endswith(("self", "selves")) for form in draft.forms):
+            yield from (edge for number, edge in enumerate(found) if edge.target in targets[:number])
 
 
 def is_owner(draft: Draft, place: int) -> bool:
