@@ -128,10 +128,9 @@ CASES = {
         "(f / forbid-01~1 :ARG0 (l / law~0) :ARG2 (t / truck~2) :ARG1 (u / use-01~4 :ARG1 (i / it~5)))",
         "(f / forbid-01 :ARG0 (l / law) :ARG2 (t / truck) :ARG1 (u / use-01 :ARG1 (i / it) :ARG0 t))",
     ),
-    "nobody knows who does what somebody is thanked for": (
-        add_arguments, "we thank Tom for eating it", "2:nsubj 0:root 2:obj 5:mark 2:advcl 5:obj",
-        '(t / thank-01~1 :ARG0 (w / we~0) :ARG1 (p / person~2 :name (n / name~2 :op1 "Tom"~2)) :ARG2 (e / eat-01~4'
-        " :ARG1 (i / it~5)))", "the same",
+    "nobody knows who does what something is used for": (
+        add_arguments, "they use it for cutting", "2:nsubj 0:root 2:obj 5:mark 2:advcl",
+        "(u / use-01~1 :ARG0 (t / they~0) :ARG1 (i / it~2) :purpose (c / cut-01~4))", "the same",
     ),
     "who is suspected is no agent": (
         add_arguments, "police saw men suspected of lying", "2:nsubj 0:root 2:obj 3:acl 6:mark 4:advcl",
@@ -288,6 +287,11 @@ CASES = {
         add_arguments, "we told Tom he should stop smoking", "2:nsubj 0:root 2:iobj 6:nsubj 6:aux 2:ccomp 6:xcomp",
         "(t / tell-01~1 :ARG0 (w / we~0) :ARG1 (s / stop-01~5 :ARG0 (h / he~3) :ARG1 (s2 / smoke-02~6 :ARG0 w)))",
         "(t / tell-01 :ARG0 (w / we) :ARG1 (s / stop-01 :ARG0 (h / he) :ARG1 (s2 / smoke-02 :ARG0 h)))",
+    ),
+    "who is blamed for it did it": (
+        add_arguments, "cooks blame men for leaving", "2:nsubj 0:root 2:obj 5:mark 2:advcl",
+        "(b / blame-01~1 :ARG0 (c / cook~0) :ARG1 (l / leave-11~4 :ARG0 c) :ARG2 (m / man~2))",
+        "(b / blame-01 :ARG0 (c / cook) :ARG1 (l / leave-11 :ARG0 m) :ARG2 (m / man))",
     ),
 }  # fmt: skip
 

@@ -160,7 +160,8 @@ class TreeView:
     def is_loose(self, verb: int) -> bool:
         """Return True for a clause without a subject that may well have another one than the tree says."""
         marks = {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
-        return self.relations[verb] in ("acl", "advcl") and marks.isdisjoint(_BY_OBJECT)
+        is_open = marks.isdisjoint(_BY_OBJECT) and not ("for" in marks and self._is_argument(verb, self.heads[verb]))
+        return self.relations[verb] in ("acl", "advcl") and is_open
 
     def object(self, verb: int) -> int:
         """Return the word that is the object of a verb, also of a relative clause, -1 for none."""
@@ -168,6 +169,11 @@ class TreeView:
         if self.full[verb] != "acl:relcl" or subject < 0 or self.draft.forms[subject] in _RELATIVE:
             return own
         return above if own >= 0 and self.draft.forms[own] in _RELATIVE else own
+
+    def _is_argument(self, verb: int, above: int) -> bool:
+        """Return True for a clause that is an argument of the verb above it: *blame him for lying*, not a purpose."""
+        frames = self.draft.frames.get(above, -1), self.draft.frames.get(verb, -1)
+        return any(edge[::2] == frames and edge.role[:3] == "ARG" for edge in self.draft.edges)
 
     def _controller(self, verb: int, steps: int) -> int:
         """Return the subject of a clause without one: the subject or the object of the verb above it."""
@@ -182,7 +188,7 @@ class TreeView:
             is_apart = self.draft.forms[min(self.subtree(verb)) - 1] == ","
             if asked < 0 or verb < asked or is_apart or marks - _AFTER_OBJECTS:
                 return subject
-            return asked if marks & _BY_OBJECT else -1
+            return asked if marks & _BY_OBJECT or self._is_argument(verb, above) else -1
         return subject if relation == "advcl" and verb < above and "to" in marks else -1
 
     # --- nodes of words --------------------------------------------------------------------------------
