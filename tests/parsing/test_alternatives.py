@@ -62,7 +62,7 @@ def parsed(request) -> tuple:
 
 def test_graphs_are_different_and_ranked(parsed):
     _, _, parser, parses = parsed
-    assert sum(len(parse.ranked) == NBEST for parse in parses) > len(parses) // 2
+    assert sum(len(parse.ranked) == NBEST for parse in parses) > len(parses) // 3  # edits make some graphs equal
     for parse in parses:
         places = [(rank, len(parse.ranked)) for rank in range(1, len(parse.ranked) + 1)]
         assert [one.place for one in parse.ranked] == places and len(places) <= NBEST
