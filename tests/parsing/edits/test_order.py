@@ -1,6 +1,7 @@
 """All edits, one after another, leave connected graphs without odd structures, and gold graphs as they are."""
 
 import pkgutil
+import random
 import shutil
 from collections.abc import Sequence
 from unittest import mock
@@ -14,6 +15,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing import edits
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.order import EDITS
@@ -45,10 +47,15 @@ def odd_graphs(draw):
     return AmrGraph(tuple(labels), frozenset(constants), tuple(edges), top)
 
 
-def edited(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[AmrWord]) -> AmrGraph:
+def edited(
+    graph: AmrGraph,
+    alignments: Sequence[tuple[int, ...]],
+    words: Sequence[AmrWord],
+    tree: DependencyTree | None = None,
+) -> AmrGraph:
     """The graph after all edits, each of which says where nodes and edges come from."""
     for edit in EDITS.values():
-        draft = Draft(graph, alignments, words)
+        draft = Draft(graph, alignments, words, tree=tree)
         edit([draft])
         done = draft.result()
         if done is not None:
@@ -75,6 +82,26 @@ def test_gold_graphs_stay(bank):
         if entry.tokens:
             aligned = entry.alignments or [()] * len(entry.graph)
             assert edited(entry.graph, aligned, AmrSystem().read(entry.tokens)) == entry.graph
+
+
+RELATIONS = (
+    *("nsubj", "nsubj:pass", "csubj", "obj", "iobj", "obl", "obl:agent", "advcl", "acl", "acl:relcl", "ccomp", "xcomp"),
+    *("conj", "cc", "mark", "case", "amod", "advmod", "nmod", "nmod:poss", "aux", "aux:pass", "cop", "det", "punct"),
+)
+
+
+@pytest.mark.parametrize("bank", ["yardstick", "sample"])
+def test_graphs_stay_connected_whatever_the_tree(bank):
+    draws = random.Random(1)
+    for entry in [one for one in read_bank(ROOT / "tests" / "data" / f"{bank}.amr") if one.tokens]:
+        words = AmrSystem().read(entry.tokens)
+        aligned = entry.alignments or [tuple(draws.sample(range(len(words)), 1)) for _ in entry.graph.labels]
+        for _ in range(10):
+            order, heads = draws.sample(range(len(words)), len(words)), [0] * len(words)
+            for place, word in enumerate(order[1:], 1):
+                heads[word] = draws.choice(order[:place]) + 1
+            relations = tuple(draws.choice(RELATIONS) if head else "root" for head in heads)
+            assert edited(entry.graph, aligned, words, DependencyTree(tuple(heads), relations)).is_connected()
 
 
 def test_each_module_has_an_edit_in_the_list():

@@ -158,7 +158,9 @@ class Draft:
             self.add_edge(node, free[0], target)
 
     def replace_edge(self, edge: Edge, *others: Edge) -> None:
-        """Put other edges in the place of an edge."""
+        """Put other edges in the place of an edge; none in that of an edge that the graph has lost since."""
+        if edge not in self.edges:
+            return
         number = self.edges.index(edge)
         self.edges[number : number + 1] = others
         self.edge_origins[number : number + 1] = [-1] * len(others)
