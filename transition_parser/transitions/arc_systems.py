@@ -59,7 +59,7 @@ class ArcStandard(TreeSystem):
     spec = Spec(_STANDARD, closes_on_stack=True)
 
     def max_actions(self, n: int) -> int:
-        return 2 * n + 1
+        return 2 * n + 1 + self.max_swaps(n)
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of a lazy oracle; projective trees need no SWAP.
@@ -106,9 +106,6 @@ class ArcStandardSwap(ArcStandard):
     projective_only = False
     spec = Spec({**_STANDARD, Kind.SWAP: _STANDARD_SWAP}, closes_on_stack=True)
 
-    def max_actions(self, n: int) -> int:
-        return super().max_actions(n) + n * (n - 1)  # two words are swapped at most once
-
 
 _HYBRID = {
     Kind.SHIFT: Rule(SHIFT_EFFECT, (_WORD_IN_FRONT,)),
@@ -139,7 +136,7 @@ class ArcHybrid(TreeSystem):
     spec = Spec(_HYBRID, closes_on_stack=False)
 
     def max_actions(self, n: int) -> int:
-        return 2 * n
+        return 2 * n + self.max_swaps(n)
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of a lazy oracle; projective trees need no SWAP.
@@ -185,9 +182,6 @@ class ArcHybridSwap(ArcHybrid):
     kinds = (*ArcHybrid.kinds, Kind.SWAP)
     projective_only = False
     spec = Spec({**_HYBRID, Kind.SWAP: _HYBRID_SWAP}, closes_on_stack=False)
-
-    def max_actions(self, n: int) -> int:
-        return super().max_actions(n) + n * (n - 1)  # two words are swapped at most once
 
 
 _ONE_ROOT = Condition(

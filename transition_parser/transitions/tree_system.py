@@ -200,6 +200,10 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         self.roots = roots or RootRelations()
         self.once = once
 
+    def max_swaps(self, n: int) -> int:
+        """Return the most actions that SWAP adds to a derivation over n words: two words are swapped at most once."""
+        return n * (n - 1) if Kind.SWAP in self.kinds else 0
+
     @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of the static oracle, which build `gold`, a tree that the system can build."""

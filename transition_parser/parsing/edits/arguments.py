@@ -33,7 +33,7 @@ def _participles(view: TreeView) -> dict[int, int]:
     for word, nodes in enumerate(view.nodes):
         form, label = view.draft.forms[word], view.draft.labels[nodes[0]] if len(nodes) == 1 else ""
         is_verb = view.relations[word] in ("xcomp", "ccomp", "advcl") and form.endswith("ing")
-        if is_verb and label[:3] == form[:3] and view.is_frame(nodes[0]):
+        if is_verb and label[:3] == form[:3] and view.draft.is_frame(nodes[0]):
             frames[word] = nodes[0]
     return frames
 
@@ -55,8 +55,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         other = view.heads[word] if word >= 0 and view.relations[word] in ("nsubj", "obj", "iobj", "obl") else -1
         is_others = other >= 0 and not draft.neighbors(edge.target).isdisjoint(view.unit(other) - {frame})
         joined = view.are_joined(other, verb) and view.relations[word] != "obl"
-        is_loose = view.relations[verb] in ("acl", "advcl") and view.dependent(verb, "nsubj") < 0
-        is_loose = is_loose and other in view.ancestors(verb)
+        is_loose = other in upper and view.relations[verb] in ("acl", "advcl") and view.dependent(verb, "nsubj") < 0
         may_refer = subject < 0 or joined or is_loose or max(referring, default=-1) > word
         if (is_bare and edge.role == "ARG0") or (is_others and not may_refer):
             view.change((edge, None))
@@ -118,7 +117,7 @@ def _controller(view: TreeView, verb: int, word: int) -> int:
         return view.draft.below(other).get("ARG0" if is_agent else "ARG1", -1) if other >= 0 else -1
     if node < 0 and above >= 0 and view.relations[verb] == "xcomp" and view.heads[word] == view.heads[verb]:
         below = view.draft.below(above)
-        others = [below[role] for role in ("ARG1", "ARG2") if role in below and not view.is_frame(below[role])]
+        others = [below[role] for role in ("ARG1", "ARG2") if role in below and not view.draft.is_frame(below[role])]
         return others[0] if len(others) == 1 else -1
     return node
 

@@ -72,15 +72,15 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
         below = draft.below(edge.target)
         if other >= 0 and other in (below.get("mod"), below.get("quant")):  # *any of her allies*
             free.remove(word)
-        elif other >= 0 and view.is_frame(other) == view.is_frame(edge.target):
+        elif other >= 0 and view.draft.is_frame(other) == view.draft.is_frame(edge.target):
             above = [one for one in draft.edges if (one.source, one.target) == (other, node)]
             moved = [(one, one._replace(target=edge.target)) for one in above]
             if view.change((edge, edge._replace(target=other)), *moved):
                 free.remove(word)
-    kinds = {view.is_frame(edge.target) for edge in _members(view, node, role)}
+    kinds = {view.draft.is_frame(edge.target) for edge in _members(view, node, role)}
     listed = {edge.target for edge in draft.edges if view.is_list(edge.source)}
     for word in free if role == "op" else ():
-        if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {view.is_frame(other)}:
+        if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {view.draft.is_frame(other)}:
             draft.add_edge(node, role, other)
     in_order = sorted(_members(view, node, role), key=lambda edge: draft.place(edge.target))
     for number, edge in enumerate(in_order if free and role == "op" else (), 1):
@@ -112,7 +112,7 @@ def _mend_complements(view: TreeView) -> None:
         if highest < 0 or (is_infinitive and _mend_infinitive(view, head, highest, view.subtree(view.heads[word]))):
             continue
         links = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
-        links = [one for one in links if view.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
+        links = [one for one in links if view.draft.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
         for edge in [edge for edge in links if view.word(edge.target) in inside]:
             back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
             view.change((edge, edge._replace(target=highest)), *back)
@@ -129,7 +129,7 @@ def _mend_infinitive(view: TreeView, head: int, infinitive: int, inside: set[int
     above = [edge for edge in draft.edges if edge.target == infinitive and edge.role in _TIMES]
     above = [edge for edge in above if view.word(edge.source) not in inside]
     outer = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
-    outer = [edge for edge in outer if view.is_list(edge.target) or view.is_frame(edge.target)]
+    outer = [edge for edge in outer if view.is_list(edge.target) or view.draft.is_frame(edge.target)]
     outer = [edge for edge in outer if view.word(edge.target) not in inside]
     if len(above) != 1 or len(outer) != 1:
         return False
@@ -200,7 +200,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
     if head < 0:
         return
     unit, above, owner = view.unit(word), view.unit(head), draft.frames.get(head, view.node(head))
-    is_owner = view.is_frame(owner) or view.is_list(owner) or view.relations[word] in ("nmod", "acl")
+    is_owner = view.draft.is_frame(owner) or view.is_list(owner) or view.relations[word] in ("nmod", "acl")
     if unit & above or owner in unit or not is_owner:
         return
     is_linked = any(
@@ -208,7 +208,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
         for edge in draft.edges
     )
     for edge, new in [*_strays(view, word, unit, owner, is_linked)]:
-        is_sure = is_linked or view.is_frame(owner) or edge.role != "time" or not view.is_frame(edge.source)
+        is_sure = is_linked or view.draft.is_frame(owner) or edge.role != "time" or not view.draft.is_frame(edge.source)
         if is_sure and edge.source not in above and edge.target not in above:
             done = view.change((edge, None if is_linked else new))
             is_linked = is_linked or done
@@ -286,5 +286,5 @@ def _mend_top(view: TreeView) -> None:
         top = view.heads[view.heads[top]]
     is_member = new >= 0 and view.is_list(new) and any(edge[::2] == (new, draft.top) for edge in draft.edges)
     is_other = top >= 0 and draft.top not in view.unit(root) and view.relations[top] not in (*SERVING, *_LOOSE)
-    if is_member or (is_other and new >= 0 and (view.is_frame(new) or view.is_list(new))):
+    if is_member or (is_other and new >= 0 and (view.draft.is_frame(new) or view.is_list(new))):
         draft.top = new

@@ -29,9 +29,10 @@ def mend_comparisons(draft: Draft) -> None:
         below = draft.below(node)
         if draft.labels[below.get("ARG3", node)] in _CONSEQUENCES and "ARG4" in below and "ARG6" not in below:
             draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))
-    if draft.tree is not None:
+    seconds = [place for place, form in enumerate(draft.forms) if form in ("than", "as")]
+    if seconds and draft.tree is not None:
         view = TreeView(draft, draft.tree)
-        for place in [place for place, form in enumerate(draft.forms) if form in ("than", "as")]:
+        for place in seconds:
             if (words := _words_of(view, place)) is not None:
                 _compare(view, words)
     for place in range(len(draft.forms) - 3):

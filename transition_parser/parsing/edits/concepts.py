@@ -10,7 +10,6 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.tree_view import AGENTS
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
-from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
@@ -24,7 +23,7 @@ def mend_concepts(draft: Draft) -> None:
     for node, label in enumerate(draft.graph.labels):
         if node in draft.constants or node in draft.removed:
             continue
-        if sort_of(label, False) is Sort.FRAME:
+        if draft.is_frame(node):
             _mend_frame(draft, node)
             _mend_mention(draft, node)
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):

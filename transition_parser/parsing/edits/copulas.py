@@ -53,7 +53,7 @@ def _identify(view: TreeView, word: int) -> None:
     name, other = view.argument(head), view.node(word)
     if min(name, other) < 0 or "name" not in draft.below(name) or "name" in draft.below(other):
         return
-    if view.is_frame(other) or view.is_list(name) or name in draft.neighbors(other):
+    if view.draft.is_frame(other) or view.is_list(name) or name in draft.neighbors(other):
         return
     inside = view.subtree(word)
     if draft.labels[other] == draft.labels[name]:

@@ -71,8 +71,11 @@ class Draft:
         found = {}
         for node, places in enumerate(self.alignments):
             place, *more = places or (0, 0)
-            is_frame = not more and sort_of(self.labels[node], node in self.constants) is Sort.FRAME
-            if is_frame and lemma_of(self.labels[node]).partition("-")[0] == self.words[place].lemma:
+            if (
+                not more
+                and self.is_frame(node)
+                and lemma_of(self.labels[node]).partition("-")[0] == self.words[place].lemma
+            ):
                 found[place] = node
         return found
 
@@ -110,6 +113,9 @@ class Draft:
     def below(self, node: int) -> dict[str, int]:
         """Return the targets of the edges from a node by role."""
         return {edge.role: edge.target for edge in self.edges if edge.source == node}
+
+    def is_frame(self, node: int) -> bool:
+        return sort_of(self.labels[node], node in self.constants) is Sort.FRAME
 
     def core_roles(self, node: int) -> tuple[int, ...]:
         """Return the numbers of the roles `ARGn` that the frame of a node has; none for other nodes."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.tree_view import ROLES
 from transition_parser.text import word_list
-from transition_parser.transitions.amr_limits import Sort, sort_of
 
 _COPULAS = ("is", "are", "was", "were", "'s")
 _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | {*_COPULAS, "am", "has", "have", "had", "can", "may"}
-_ROLES = ("have-org-role-91", "have-rel-role-91")
 _MODALS = {"possible-01": "ARG1", "recommend-01": "ARG1", "obligate-01": "ARG2"}
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
 
@@ -18,9 +17,9 @@ _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency lo
 def mend_direct_questions(draft: Draft) -> None:
     """Put what a question asks for in its place."""
     forms, asked = draft.forms, draft.nodes_of("amr-unknown")
-    first, is_frame = forms[0], sort_of(draft.labels[draft.top], constant=False) is Sort.FRAME
+    first = forms[0]
     asks_whole = first in _AUXILIARIES and "?" in forms[-2:] and {"imperative", "amr-choice"}.isdisjoint(draft.labels)
-    if asks_whole and is_frame and not asked:
+    if asks_whole and draft.is_frame(draft.top) and not asked:
         draft.add_edge(draft.top, "polarity", draft.new_node("amr-unknown", False, draft.top))  # *do you know why*
     if len(asked) != 1:
         return
@@ -41,7 +40,7 @@ def mend_direct_questions(draft: Draft) -> None:
         elif role == "quant" and begins[:2] == ("how", "much") and begins[2] in _COPULAS and source == draft.top:
             draft.top = draft.new_node("cost-01", False, draft.node_origins[unknown])
             draft.replace_edge(edge, Edge(draft.top, "ARG1", source), Edge(draft.top, "ARG2", unknown))
-        elif role == "quant" and draft.labels[source] in _ROLES:  # *how many of the players*
+        elif role == "quant" and draft.labels[source] in ROLES:  # *how many of the players*
             draft.replace_edge(edge, edge._replace(source=draft.below(source).get("ARG0", source)))
         elif role == "duration" and begins == ("how", "many", "times"):
             draft.replace_edge(edge, edge._replace(role="frequency"))

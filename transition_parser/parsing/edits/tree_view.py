@@ -10,13 +10,13 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
-from transition_parser.transitions.amr_limits import Sort, sort_of
 
 # relations of words that only serve their head, such as *has* or *after*
 SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
 ROLES = ("have-rel-role-91", "have-org-role-91")  # frames of relatives and offices
 # *teacher*: a person who teaches
 AGENTS = ("person", "thing", "company", "organization", "molecular-physical-entity")
+_LISTS = (*CONJUNCTIONS, "nor", "contrast-01")
 _BY_SUBJECT = frozenset(word_list("edits: by subject"))
 _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them from using it*, *accuse him of lying*
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
@@ -193,11 +193,8 @@ class TreeView:
 
     # --- nodes of words --------------------------------------------------------------------------------
 
-    def is_frame(self, node: int) -> bool:
-        return node not in self.draft.constants and sort_of(self.draft.labels[node], constant=False) is Sort.FRAME
-
     def is_list(self, node: int) -> bool:
-        return self.draft.labels[node] in (*CONJUNCTIONS, "nor", "contrast-01")
+        return self.draft.labels[node] in _LISTS
 
     def places(self, node: int) -> tuple[int, ...]:
         """Return the words of a node."""
@@ -214,7 +211,7 @@ class TreeView:
         group = [node for node in self.nodes[word] if node not in self.draft.removed]
         inner = [edge for edge in self.draft.edges if edge.source in group and edge.target in group]
         agents = [edge.target for edge in inner if self.draft.labels[edge.target] in AGENTS]
-        agents += [edge.target for edge in inner if edge.role == "ARG0" and not self.is_frame(edge.target)]
+        agents += [edge.target for edge in inner if edge.role == "ARG0" and not self.draft.is_frame(edge.target)]
         below = {edge.target for edge in inner}
         return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
 
@@ -258,7 +255,7 @@ class TreeView:
     def highest(self, unit: Collection[int]) -> int:
         """Return the frame of a unit that is below none of its nodes, -1 for none or several."""
         below = {edge.target for edge in self.draft.edges if edge.source in unit}
-        frames = [node for node in unit if node not in below and self.is_frame(node)]
+        frames = [node for node in unit if node not in below and self.draft.is_frame(node)]
         return frames[0] if len(frames) == 1 else -1
 
     def is_in(self, node: int, words: Collection[int]) -> bool:
