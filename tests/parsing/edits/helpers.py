@@ -1,6 +1,6 @@
 """AMRs after edits, for tests."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.graphs.dependency import DependencyTree
@@ -16,13 +16,6 @@ def draft_of(text: str, graph: str, moods: Sequence[str] = (), known: Collection
     heads, relations = zip(*(arc.split(":", 1) for arc in tree.split()), strict=True) if tree else ((), ())
     of_words = DependencyTree(tuple(map(int, heads)), relations) if tree else None
     return Draft(entry.graph, entry.alignments, AmrSystem().read(text.split()), readings, known, of_words)
-
-
-def after(edit: Callable[[Draft], None], text: str, graph: str, moods: Sequence[str] = (), tree: str = "") -> str:
-    """The graph after an edit, on one line."""
-    draft = draft_of(text, graph, moods, tree=tree)
-    edit(draft)
-    return on_one_line(draft.result())
 
 
 def on_one_line(edit: Edited | None) -> str:
