@@ -1,7 +1,5 @@
 """Shared by all tests: the sample treebank, where the large corpora are, small trained folders."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import fcntl

@@ -8,8 +8,6 @@ A page is run from top to bottom, in one namespace and one folder:
 - a block below `<!-- not run: WHY -->` is not run
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

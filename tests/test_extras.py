@@ -1,7 +1,5 @@
 """What is installed with an extra alone is asked for where it is used, in one line, and nowhere else."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The check of imports (`lint-imports`, settings in pyproject.toml) forgets no room, and CONTRIBUTING.md shows it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -4,8 +4,6 @@ Bytes, tokens and lines of the samples are changed at random, with a seed. What 
 it is written and read again, through oracle and replay too, and the commands end with status 0 or 2.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

@@ -1,8 +1,6 @@
 """What is shipped: the source distribution can be built from and tested, one wheel serves every Python, and what it
 installs parses without any extra."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ Their example is chosen by a rule, not by how well it comes out: its sentences a
 sentences in tests/data.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

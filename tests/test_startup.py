@@ -1,7 +1,5 @@
 """What starting costs, and what importing leaves alone: seen from outside, in a fresh process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

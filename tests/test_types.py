@@ -1,7 +1,5 @@
 """The types of the Python API, as a program of a user has them."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`parse --given`: facts from a file."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

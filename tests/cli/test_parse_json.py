@@ -1,7 +1,5 @@
 """`parse --json`: one object on a line for each sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 

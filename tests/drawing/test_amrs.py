@@ -1,7 +1,5 @@
 """AMRs: nodes, roles and words do not cover each other, and none is missing."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 from xml.etree import ElementTree

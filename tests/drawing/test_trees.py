@@ -1,7 +1,5 @@
 """Trees in one line, in several lines, and upright: nothing overlaps, and nothing is missing."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """A small action inventory for random walks of the AMR machine."""
 
-from __future__ import annotations
-
 from transition_parser.text.frames import Frames
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr import AmrSystem

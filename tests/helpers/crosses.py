@@ -1,7 +1,5 @@
 """Which part of a cross runs by default: the rest has the marker `slow`, and runs with `run/test.sh --slow`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

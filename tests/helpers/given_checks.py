@@ -1,7 +1,5 @@
 """What of given facts does not hold in a parse, read off the finished graph alone."""
 
-from __future__ import annotations
-
 import re
 
 from transition_parser.graphs.amr import edge_of, quoted

@@ -1,7 +1,5 @@
 """Facts of gold AMRs, all of them or some at random, to give to search."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection
 from dataclasses import replace

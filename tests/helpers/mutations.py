@@ -1,7 +1,5 @@
 """Random changes of text and bytes, for tests of what readers make of broken files."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -4,8 +4,6 @@ Importing these takes several times as long as most programs of the tests then r
 in a process of its own: nothing of the package is imported before the fork.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """The scripts of run/, called with the programs of the environment that runs the tests."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

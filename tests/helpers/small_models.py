@@ -1,7 +1,5 @@
 """Small models with random weights over the sample corpora, made without leaving the process."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import tempfile

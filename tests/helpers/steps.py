@@ -1,7 +1,5 @@
 """The cost of a call in steps, which no clock measures."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

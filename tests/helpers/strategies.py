@@ -1,7 +1,5 @@
 """Random trees and random legal walks, for property tests."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Pretrained encoders that are none, in folders: BERTs and others with random weights, and the letters as pieces."""
 
-from __future__ import annotations
-
 import json
 import string
 import struct

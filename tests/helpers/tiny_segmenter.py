@@ -1,7 +1,5 @@
 """A tiny treebank in an invented language, and a segmenter that is trained on it in a second."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

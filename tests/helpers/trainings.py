@@ -4,8 +4,6 @@
 number of updates.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import cache

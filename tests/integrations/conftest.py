@@ -1,7 +1,5 @@
 """A browser, a server and its parsers, for the tests of the page."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """The page of `serve` and of `draw`, as tests drive it in a browser."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

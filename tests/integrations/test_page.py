@@ -1,7 +1,5 @@
 """The page in a real browser: served, and from a file."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """The components of spaCy pipelines."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

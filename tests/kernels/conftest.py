@@ -1,7 +1,5 @@
 """The variants of the search kernels, one for each kind of processor."""
 
-from __future__ import annotations
-
 import ctypes
 
 import pytest

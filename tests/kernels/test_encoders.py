@@ -1,7 +1,5 @@
 """The kernels of encoders compute what PyTorch computes, in each of the variants that this processor has."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

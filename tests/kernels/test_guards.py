@@ -1,7 +1,5 @@
 """What C would misread is a `ValueError` that says which argument is wrong."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,8 +1,6 @@
 """Kernels are switched off by a variable, what is missing is said once, in words, and each variant is compiled for what
 the processor is asked for."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shutil

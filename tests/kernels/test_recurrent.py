@@ -1,7 +1,5 @@
 """The kernel of recurrent layers computes what PyTorch computes, and a sentence alone gets the very same numbers."""
 
-from __future__ import annotations
-
 import copy
 import math
 

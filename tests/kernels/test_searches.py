@@ -1,7 +1,5 @@
 """Kernels that find whole derivations find what search finds step by step."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from unittest import mock

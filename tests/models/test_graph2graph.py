@@ -1,7 +1,5 @@
 """Graph2Graph: layers against transformers, attention and composition against loops, the paper's algorithms by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from argparse import Namespace

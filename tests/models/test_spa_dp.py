@@ -1,7 +1,5 @@
 """SPA-DP: rescans against loops that are written out, trees against all trees, sentences alone and in a batch."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The Unified Structure Encoder: figure 7 of its paper, attention against its equations as loops, two stages."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

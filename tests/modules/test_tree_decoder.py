@@ -1,7 +1,5 @@
 """Whole trees. `tests/models/test_spa_dp.py` tests that derivations build their trees."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given

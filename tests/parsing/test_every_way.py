@@ -1,7 +1,5 @@
 """Training, validation and search give the same with kernels, without them, and on a (simulated) accelerator."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import pickle

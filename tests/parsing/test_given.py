@@ -1,7 +1,5 @@
 """Facts that are given about AMRs: what may be said, and what files may hold."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What is given holds in every parse, on every path, and changes no other parse."""
 
-from __future__ import annotations
-
 import random
 from contextlib import nullcontext
 

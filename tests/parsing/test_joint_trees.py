@@ -1,7 +1,5 @@
 """Trees that several parsers find together."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import pickle

@@ -1,7 +1,5 @@
 """A labeler is trained for a model, stored with it, and used by it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Silver trees: whose tree is chosen, and which sentences are parsed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

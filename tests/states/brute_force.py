@@ -1,7 +1,5 @@
 """What a configuration can still reach, by search through all legal continuations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Derivations that models find in training, and what is correct at each of their steps."""
 
-from __future__ import annotations
-
 import random
 from argparse import Namespace
 

@@ -1,7 +1,5 @@
 """Training by the probabilities of other models, `--teacher`."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from functools import partial
 

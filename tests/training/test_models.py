@@ -1,7 +1,5 @@
 """Each published model through the real programs: trained, averaged, exported, parsed."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import islice

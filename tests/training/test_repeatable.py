@@ -1,7 +1,5 @@
 """The same training gives the same weights: in whichever process, after an interruption, and by two processes."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import fields
 from pathlib import Path

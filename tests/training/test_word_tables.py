@@ -1,7 +1,5 @@
 """Tables of words, inputs side by side and pretrained encoders: with every architecture, by the real programs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Shards of inputs: all of them in order give what the inputs give; ids of sentences of several inputs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
