@@ -11,6 +11,7 @@ from transition_parser.text.lemmas import number_of
 
 _ONE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
+_AFTER_TIMES = "and|on|today|tomorrow|tonight|every|sharp|if|because|but"
 _TIMES = (
     re.compile(r"(?<!\S)(?P<hour>\d\d?)(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.? ?m\.?(?!\S)"),
     re.compile(rf"{_AT}(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?!\S| [ap]\.?m)"),
@@ -20,6 +21,8 @@ _TIMES = (
         rf"(?P<side>past|to) (?P<hour>\d\d?|{_ONE})(?!\S)"
     ),
     re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
+    # *the bus leaves at ten*, not *at ten shops*; *look at one* is not about time
+    re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE})(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"),
 )
 _MINUTES = {"half": 30, "quarter": 15, "a quarter": 15}
 _SCALE = "hundred|thousand|million|billion|trillion"

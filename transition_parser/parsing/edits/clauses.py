@@ -76,6 +76,12 @@ def _ask_place(draft: Draft, word: int) -> None:
     if len(verbs) != 1 or re.search(r"\w", draft.forms[end + 1]):
         return
     (verb,) = verbs
+    loose = [node for node in draft.inside(word + 1, end) if {*draft.around(node).values()} == {"amr-unknown"}]
+    if len(loose) == 1:  # search made a question of *where*
+        of_word = [node for node in draft.at(word) if draft.labels[node] == "amr-unknown"]
+        draft.remove_edges(lambda edge: loose[0] in edge[::2] or not {*of_word}.isdisjoint(edge[::2]))
+        draft.removed.update(of_word)
+        draft.add_edge(verb, "ARG1", loose[0])
     links = [edge for edge in draft.edges if edge.source == verb and word < draft.place(edge.target) < end]
     if len(links) == 1:
         below = draft.below(links[0].target)
@@ -109,10 +115,29 @@ def _if(draft: Draft, place: int) -> None:
     marks = (i for i in range(place, len(draft.forms)) if draft.forms[i] in (",", "--", "-", ";", ":"))
     end = next(marks, len(draft.forms))
     verb = min((verb for verb in draft.frames if place < verb < end), default=place)
+    if verb == place:
+        _if_predicate(draft, place, end)
     for edge in [edge for edge in draft.edges if edge.role in _LOOSE and place < draft.place(edge.target) <= verb]:
         is_outside = edge.source in draft.frames.values() and not place <= draft.place(edge.source) <= end
         if is_outside and not is_asking(draft, edge.source) and "condition" not in draft.below(edge.source):
             draft.replace_edge(edge, edge._replace(role="condition"))
+
+
+def _if_predicate(draft: Draft, place: int, end: int) -> None:
+    """Make a clause without a verb a condition of the frame before it or after the comma: *if I were you , …*"""
+    mains = [node for verb, node in sorted(draft.frames.items()) if (verb < place if place else verb > end)]
+    inside = draft.inside(place, end)
+    predicates = {
+        edge.target for edge in draft.edges if edge.role == "mod" and draft.place(edge.target) in range(place, end)
+    }
+    predicates -= {edge.target for edge in draft.edges if edge.target in inside and edge.role != "mod"}
+    if (
+        mains
+        and len(predicates) == 1
+        and draft.top not in predicates
+        and "condition" not in draft.below(mains[-1 if place else 0])
+    ):
+        draft.add_edge(mains[-1 if place else 0], "condition", *predicates)
 
 
 def _so(draft: Draft, place: int) -> None:

@@ -32,9 +32,21 @@ def mark_commands(draft: Draft) -> None:
     draft.removed.update(_false_modes(draft, moods))
     for node, roles, label in [*_commands(draft, moods)]:
         draft.add_argument(node, roles, label)
+    _control(draft)
     _let_us(draft)
     if draft.forms[0] in ("can", "could", "will", "would") and draft.forms[1] == "you":
         _request(draft)
+
+
+def _control(draft: Draft) -> None:
+    """Give the infinitive after a command its subject: *remember to write*."""
+    modes = {*draft.nodes_of("imperative")}
+    for verb in [edge.source for edge in draft.edges if edge.target in modes]:
+        you = draft.below(verb).get("ARG0", -1)
+        infinitive = draft.frames.get(draft.place(verb) + 2, -1)
+        is_below = infinitive in draft.below(verb).values() and draft.forms[draft.place(verb) + 1] == "to"
+        if you >= 0 and draft.labels[you] == "you" and is_below and "you" not in draft.around(infinitive).values():
+            draft.add_argument(infinitive, ("ARG0",), "you")
 
 
 def _request(draft: Draft) -> None:

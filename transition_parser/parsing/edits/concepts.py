@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.tree_view import AGENTS
+from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
 from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
+_RELATIVES = frozenset(word_list("edits: relatives"))
 _QUOTES = {'"', "'", "``", "''", "“", "”", "‘", "’"}
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
@@ -37,6 +39,28 @@ def mend_concepts(draft: Draft) -> None:
     for frame, role, agent in [*draft.edges]:
         if role == "ARG0" and draft.labels[agent] in AGENTS and draft.alignments[frame] == draft.alignments[agent]:
             _mend_agent(draft, frame, agent)
+    for relation in draft.nodes_of("have-rel-role-91"):
+        _mend_relation(draft, relation)
+
+
+def _mend_relation(draft: Draft, relation: int) -> None:
+    """Give somebody's relative a node apart from the kind of relative, and somebody's cat, which is none, an owner."""
+    below = draft.below(relation)
+    if "ARG0" in below or not below.keys() >= {"ARG1", "ARG2"}:
+        return
+    owner, kind = below["ARG1"], below["ARG2"]
+    if draft.labels[kind] not in _RELATIVES:
+        draft.remove_edges(lambda edge: edge.source == relation)
+        draft.add_edge(kind, "poss", owner)
+        draft.removed.add(relation)
+        draft.top = kind if draft.top == relation else draft.top
+    elif draft.top == kind or any(edge.target == kind and edge.source != relation for edge in draft.edges):
+        person = draft.new_node("person", False, kind)
+        for edge in [edge for edge in draft.edges if kind in edge[::2] and edge.source != relation]:
+            moved = [person if end == kind else end for end in edge[::2]]
+            draft.replace_edge(edge, Edge(moved[0], edge.role, moved[1]))
+        draft.add_edge(relation, "ARG0", person)
+        draft.top = person if draft.top == kind else draft.top
 
 
 def _mend_agent(draft: Draft, frame: int, agent: int) -> None:

@@ -1,17 +1,29 @@
-"""Sentences with *be*: *the car is mine* is `belong-01`, *Ann, who is a nurse* one node."""
+"""Sentences with *be*: *the car is mine* is `belong-01`, *Ann, who is a nurse* one node; and *it* that is nothing."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
 
+_COPULAS = ("is", "was", "'s")
+_WEATHER = ("rain", "snow", "hail", "drizzle")
 _OWNERS = {"mine": "i", "yours": "you", "hers": "she", "ours": "we", "theirs": "they"}
 _WITH_INFINITIVE = ("cost", "take")  # verbs whose subject *it* stands for an infinitive: *it takes an hour to go*
 
 
 def mend_copulas(draft: Draft) -> None:
     """Make predicates such as *mine* `belong-01`, and one node of a name and what its owner is; remove a dummy *it*."""
+    for place, (form, following) in enumerate(pairwise(draft.forms)):
+        if form == "name" and place and draft.forms[place - 1] in SUBJECTS:
+            _identify_name(draft, place)
+        elif (form, following) == ("been", "to"):
+            _locate(draft, place)
+        elif draft.words[place].lemma in _WEATHER and draft.forms[place - 1] in ("it", *BEFORE_VERBS):
+            _remove_weather(draft, draft.frames.get(place, -1))
     if draft.tree is not None:
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(draft.forms[:-1]):
@@ -24,6 +36,55 @@ def mend_copulas(draft: Draft) -> None:
             is_relative = relation == "acl:relcl" and subject >= 0 and draft.forms[subject] in ("who", "which", "that")
             if relation == "appos" or (is_relative and view.dependent(word, "cop") >= 0):
                 _identify(view, word)
+
+
+def _remove_weather(draft: Draft, frame: int) -> None:
+    """Remove the *it* of the weather: *it may rain*."""
+    for edge in [edge for edge in draft.edges if edge.source == frame and draft.labels[edge.target] == "it"]:
+        draft.replace_edge(edge)
+        if not draft.neighbors(edge.target):
+            draft.removed.add(edge.target)
+
+
+def _identify_name(draft: Draft, place: int) -> None:
+    """Identify the owner of a name with who bears it: *my name is Ann* is `person :name … :domain i`."""
+    label, is_said = SUBJECTS[draft.forms[place - 1]], draft.forms[place + 1] in _COPULAS
+    names, owners = [one for one in draft.at(place) if draft.labels[one] in ("name", "name-01")], draft.nodes_of(label)
+    bearers = [
+        one for one in range(len(draft.alignments)) if draft.place(one) == place + 2 and "name" in draft.below(one)
+    ]
+    if len(names) == 1 and draft.labels[names[0]] == "name-01" and "ARG1" not in draft.below(names[0]):
+        for owner in owners:  # *what is your name?*
+            draft.replace_edge(Edge(names[0], "ARG0", owner), Edge(names[0], "ARG1", owner))
+    if not is_said or len(bearers) != 1 or len(names) > 1 or len(owners) > 1:
+        return
+    owner, bearer = owners[0] if owners else draft.new_node(label, False, bearers[0]), bearers[0]
+    for edge in [edge for edge in draft.edges if edge.source in names or edge.target in names]:
+        moved = Edge(
+            owner if edge.source in names else edge.source, edge.role, bearer if edge.target in names else edge.target
+        )
+        draft.replace_edge(edge, *[] if {*moved[::2]} <= {owner, bearer} else [moved])
+    draft.remove_edges(lambda edge: {edge.source, edge.target} == {owner, bearer})
+    draft.add_edge(owner, "mod", bearer)
+    draft.top = bearer if draft.top in names else draft.top
+    draft.removed.update(names)
+
+
+def _locate(draft: Draft, place: int) -> None:
+    """Make a place where somebody has been no predicate: *I have been to Oslo* is `be-located-at-91`."""
+    end = next((one for one in range(place + 2, len(draft.words)) if one in draft.aligned), -1)
+    links = [edge for edge in draft.edges if edge.role == "mod" and draft.place(edge.target) == end]
+    links = [edge for edge in links if -1 < draft.place(edge.source) < place]
+    if end < 0 or len(links) != 1 or draft.is_frame(links[0].target):
+        return
+    (subject, _, where), located = links[0], draft.new_node("be-located-at-91", False, links[0].target)
+    draft.replace_edge(links[0], Edge(located, "ARG1", subject), Edge(located, "ARG2", where))
+    for edge in [edge for edge in draft.edges if where in edge[::2] and edge.source != located]:
+        if edge.target == where:
+            draft.replace_edge(edge, edge._replace(target=located))
+        elif edge.role in ("time", "polarity", "frequency", "duration"):
+            draft.replace_edge(edge, edge._replace(source=located))
+    draft.top = located if draft.top == where else draft.top
 
 
 def _belong(view: TreeView, place: int) -> None:

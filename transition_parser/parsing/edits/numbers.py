@@ -20,7 +20,8 @@ def mend_times(draft: Draft) -> None:
         nodes = draft.inside(first, end)
         last = max((place for node in nodes for place in draft.alignments[node]), default=end - 1)
         is_whole = all(draft.labels[i] in ("date-entity", quoted(value)) for i in nodes)
-        if is_whole and any(edge.role == "time" and draft.labels[edge.target] == quoted(value) for edge in draft.edges):
+        of_values = [edge for edge in draft.edges if edge.role == "time" and draft.labels[edge.target] == quoted(value)]
+        if is_whole and any(draft.labels[edge.source] == "date-entity" for edge in of_values):
             continue
         date = draft.put(first, end, "date-entity", "time", _FIELDS)
         for edge in [edge for edge in draft.edges if edge.target == date and _MISREAD.match(edge.role)]:

@@ -17,6 +17,7 @@ SUBJECTS = {
     form: subject for subject in "i we you he she they it".split() for form in word_list(f"edits: pronouns {subject}")
 }
 _SPEAKERS = frozenset(("i", "we"))
+_CAUSING = frozenset(word_list("edits: causing feelings"))
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 
 
@@ -29,6 +30,11 @@ def mend_subjects(draft: Draft) -> None:
 def _misplaced(draft: Draft) -> Iterator[tuple[Edge, Edge]]:
     """Yield edges that contradict the order of the words, each with the right one."""
     forms = draft.forms
+    for place in (place for place, form in enumerate(forms) if form in _CAUSING):  # *the film was boring*
+        for node in filter(draft.is_frame, draft.at(place)):
+            cause, roles = draft.below(node).get("ARG1", node), draft.core_roles(node) or (0,)
+            if 0 in roles and "ARG0" not in draft.below(node) and cause != node and draft.place(cause) < place:
+                yield Edge(node, "ARG1", cause), Edge(node, "ARG0", cause)
     is_question = forms[0] in ("who", "whom", "what", "which") and forms[1] in _AUXILIARIES
     for verb, node in draft.frames.items():
         below = {edge.role: edge for edge in draft.edges if edge.source == node}
@@ -68,9 +74,18 @@ def mend_pronouns(draft: Draft) -> None:
             relations = draft.relations(first)
             if relations.isdisjoint(draft.relations(node)) and node not in {other for other, _ in relations}:
                 draft.merge(node, first)
+    its = draft.nodes_of("it")
+    if len(its) == 2 and all(draft.is_frame(node) or label in SUBJECTS.values() for node, label in _present(draft)):
+        draft.merge(its[1], its[0])  # nothing else can be *it*
     draft.remove_edges({*_repeated(draft)}.__contains__)
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
     draft.remove_edges(lambda edge: edge.role == "part" and edge.target in owned)
+
+
+def _present(draft: Draft) -> Iterator[tuple[int, str]]:
+    """Yield the nodes of the graph that are no constants, with their concepts."""
+    gone = draft.removed | draft.constants
+    yield from ((node, label) for node, label in enumerate(draft.labels) if node not in gone)
 
 
 def _repeated(draft: Draft) -> Iterator[Edge]:

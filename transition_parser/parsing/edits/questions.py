@@ -11,6 +11,7 @@ from transition_parser.text import word_list
 _COPULAS = ("is", "are", "was", "were", "'s")
 _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | {*_COPULAS, "am", "has", "have", "had", "can", "may"}
 _MODALS = {"possible-01": "ARG1", "recommend-01": "ARG1", "obligate-01": "ARG2"}
+_OF_FORMS = dict.fromkeys(("can", "could", "may", "might"), "possible-01") | {"should": "recommend-01"}
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
 
 
@@ -53,6 +54,22 @@ def mend_direct_questions(draft: Draft) -> None:
             before = [one for one in draft.below(source).values() if 1 < draft.place(one) < draft.place(source)]
             if before or source != draft.top:  # *which of your sisters lives here*
                 draft.replace_edge(edge, Edge(min([*before, source], key=draft.place), "mod", unknown))
+
+
+def mend_modal_questions(draft: Draft) -> None:
+    """Ask whether something is possible or recommended: *Can cats swim?* is `possible-01 :polarity amr-unknown`."""
+    modal, asked = _OF_FORMS.get(draft.forms[0]), draft.nodes_of("amr-unknown")
+    others = (*_MODALS, *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice", "multi-sentence")
+    if modal is None or "?" not in draft.forms[-2:] or any(map(draft.nodes_of, others)):
+        return
+    edges = [edge for edge in draft.edges if not {*asked}.isdisjoint(edge[::2])]
+    if edges not in ([], [(draft.top, "polarity", *asked)]):
+        return
+    draft.remove_edges(edges.__contains__)
+    node = draft.new_node(modal, False)
+    draft.add_edge(node, "ARG1", draft.top)
+    draft.add_edge(node, "polarity", asked[0] if asked else draft.new_node("amr-unknown", False, draft.top))
+    draft.top = node
 
 
 def _ask_whole(draft: Draft, edge: Edge) -> None:

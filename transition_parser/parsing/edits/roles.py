@@ -22,7 +22,7 @@ from transition_parser.modules.semantic_roles import (
 )
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS, is_owner
-from transition_parser.text.frames import WINDOW
+from transition_parser.text.frames import FUNCTIONS, WINDOW, role_functions
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, lemma_of
 
@@ -201,12 +201,18 @@ class _Labeled:
                 if score > values[OTHER_ROLE]:
                     used.add(f"ARG{role}")
                     self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
-            elif other not in near:
+            elif other not in near and not self._is_opposite(node, role, place):
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
                     near.add(target)
                     self.draft.add_edge(node, f"ARG{role}", target)
+
+    def _is_opposite(self, node: int, role: int, place: int) -> bool:
+        """Return True for the goal of a frame after *from*: *the train from Oslo arrived*."""
+        functions = role_functions()
+        number = functions.functions[functions.classes.get(self.draft.labels[node], 0)][role]
+        return number > 0 and FUNCTIONS[number - 1] in ("GOL", "LOC") and self.draft.forms[place - 1] == "from"
 
     def remove_particle(self, node: int) -> None:
         """Remove the node of a particle that is a part of a frame (`grow-up-04 :direction up`)."""
