@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE_AMR, run
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_score import (
-    Counts,
-    compare_banks,
-    count_entries,
-    smatch_counts,
-    total,
-    triple_diff,
-)
+from transition_parser.graphs.amr_score import Counts, compare_banks, count_entries, smatch_counts, total, triple_diff
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry, read_bank
 
 WANT = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b))"  # 3 concepts, 3 relations, TOP

@@ -41,11 +41,7 @@ def test_the_text_of_a_sentence_is_its_comment_or_is_put_together_from_its_token
 
 @pytest.mark.parametrize(
     ("text", "places"),
-    [
-        ("don't 10 000", ((0, 2), (2, 5), (6, 12))),
-        ("don't10 000", ((0, 2), (2, 5), (5, 11))),
-        ("do not 10 000", ()),
-    ],
+    [("don't 10 000", ((0, 2), (2, 5), (6, 12))), ("don't10 000", ((0, 2), (2, 5), (5, 11))), ("do not 10 000", ())],
 )
 def test_the_places_of_words_in_the_text(text, places):
     (sentence,) = parse(GOOD.replace("# sent_id", f"# text = {text}\n# sent_id"))

@@ -8,14 +8,7 @@ from transition_parser.preprocess.limits import Use
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import (
-    CONCEPT_SORTS,
-    SearchLimits,
-    Sort,
-    made_sort,
-    role_given,
-    sort_of,
-)
+from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort, made_sort, role_given, sort_of
 from transition_parser.transitions.amr_state import ON_STACK, AmrState, AmrWord, lemma_of, with_action
 
 # What training banks of six open corpora teach

@@ -148,12 +148,7 @@ def test_wrong_arguments_are_refused(kernel, changed, problem):
 
 @pytest.mark.parametrize(
     "tensor",
-    [
-        torch.zeros(2, 3, dtype=torch.double),
-        torch.zeros(3, 2),
-        torch.zeros(3, 2).t(),
-        torch.zeros(2, 3, device="meta"),
-    ],
+    [torch.zeros(2, 3, dtype=torch.double), torch.zeros(3, 2), torch.zeros(3, 2).t(), torch.zeros(2, 3, device="meta")],
 )
 def test_what_is_required(tensor):
     assert loader.require("x", torch.zeros(2, 3), torch.float, 2, 3) and loader.optional("x", None, torch.float) is None

@@ -144,11 +144,7 @@ def test_usual_labels_are_preferred_unless_another_is_far_likelier():
     assert torch.equal(found[found.isfinite()], scores[found.isfinite()])
 
 
-FORMS = {
-    ("dog", "NOUN"): "Number=Sing",
-    ("sheep", "NOUN"): "Case=Acc|Number=Sing Number=Plur",
-    ("run", "VERB"): "|",
-}
+FORMS = {("dog", "NOUN"): "Number=Sing", ("sheep", "NOUN"): "Case=Acc|Number=Sing Number=Plur", ("run", "VERB"): "|"}
 LISTED = Columns(VALUES, {"feats": FORMS}, seen=COLUMNS.seen)
 
 

@@ -10,11 +10,7 @@ from tests.helpers.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.tree_decoder import (
-    TreeDecoder,
-    are_trees,
-    other_words,
-)
+from transition_parser.modules.tree_decoder import TreeDecoder, are_trees, other_words
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import make_system
 

@@ -70,10 +70,7 @@ def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(checkpoi
 
 @pytest.mark.parametrize(
     ("model", "gold", "more", "problem"),
-    [
-        ("no such model", SAMPLE, (), "no such model"),
-        ("en-ewt", SAMPLE, ("--ensemble", "missing.pt"), "missing.pt"),
-    ],
+    [("no such model", SAMPLE, (), "no such model"), ("en-ewt", SAMPLE, ("--ensemble", "missing.pt"), "missing.pt")],
 )
 def test_what_an_evaluation_cannot_do_is_said_in_one_line(model, gold, more, problem):
     done = run(EVALUATE, model, gold, *more, status=2)

@@ -14,11 +14,7 @@ from fairseq.optim.sgd import SGD
 
 from tests.conftest import train
 from transition_parser.base.errors import InputError
-from transition_parser.tasks.optimization import (
-    EpochsPolynomial,
-    EpochsPolynomialConfig,
-    tell_batches,
-)
+from transition_parser.tasks.optimization import EpochsPolynomial, EpochsPolynomialConfig, tell_batches
 
 
 class Optimizer(SGD):

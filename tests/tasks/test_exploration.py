@@ -7,15 +7,7 @@ import pytest
 import torch
 
 from tests.helpers.crosses import USUAL_KINDS, mostly_slow
-from tests.helpers.small_models import (
-    MEMORYLESS,
-    make_batch,
-    make_folder,
-    make_model,
-    make_task,
-    pairs_of,
-    with_words,
-)
+from tests.helpers.small_models import MEMORYLESS, make_batch, make_folder, make_model, make_task, pairs_of, with_words
 from tests.helpers.strategies import random_heads
 from transition_parser.base.errors import InputError
 from transition_parser.data.dataset import TransitionDataset

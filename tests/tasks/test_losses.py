@@ -8,12 +8,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import Decision
-from transition_parser.tasks.losses import (
-    ActionLoss,
-    cross_entropy,
-    decision_loss,
-    hinge_and_relations,
-)
+from transition_parser.tasks.losses import ActionLoss, cross_entropy, decision_loss, hinge_and_relations
 
 PADDING = 1
 TARGET = torch.tensor([[2, 3, 4], [5, 2, PADDING]])

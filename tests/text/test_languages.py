@@ -42,12 +42,7 @@ def test_only_text_that_is_surely_not_english_is_called_so():
 
 
 def test_a_short_text_has_the_language_before_it_unless_another_is_far_likelier():
-    short = {
-        "ar": "القطة تنام.",
-        "he": "החתול ישן.",
-        "hi": "बिल्ली सो रही है।",
-        "el": "Ναι, ευχαριστώ.",
-    }
+    short = {"ar": "القطة تنام.", "he": "החתול ישן.", "hi": "बिल्ली सो रही है।", "el": "Ναι, ευχαριστώ."}
     for language, text in short.items():
         assert identify(text, before="ko") == language
     assert [identify(text, before="fr") for text in ("Oui.", "Berlin", "12", "OK!")] == ["fr"] * 4

@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import (
-    ROOT,
-    SAMPLE,
-    TASK,
-    run,
-    run_here,
-    run_trainings,
-    train,
-    train_command,
-)
+from tests.conftest import ROOT, SAMPLE, TASK, run, run_here, run_trainings, train, train_command
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import WIDTH, make_encoder
 from transition_parser.graphs.conllu import read_conllu
@@ -40,12 +31,7 @@ MODELS = {
     "recursive_g2g_small": (f"{G2G} --arc-width 32 --refine 2 --tag-loss 0.1", (10, 20)),
     "state_transformer_small": (f"{STATE} --no-graph-output --sampled-states 3 --root-at-bottom", (10, 20)),
 }
-USUAL = (
-    "use_parser_small",
-    "spa_dp_graph_small",
-    "stack_attention_rnn_small",
-    "sentence_transformer_g2g_small",
-)
+USUAL = ("use_parser_small", "spa_dp_graph_small", "stack_attention_rnn_small", "sentence_transformer_g2g_small")
 
 
 def train_twice(data: Path, checkpoints: Path, *options: str | Path, arch: str, updates: tuple[int, int]) -> Path:

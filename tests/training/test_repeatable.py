@@ -7,16 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.conftest import (
-    OF_PROGRAMS,
-    PROGRAMS,
-    ROOT,
-    logged,
-    run_trainings,
-    train,
-    train_command,
-    weights,
-)
+from tests.conftest import OF_PROGRAMS, PROGRAMS, ROOT, logged, run_trainings, train, train_command, weights
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.programs import TRAINING, Programs
 from tests.helpers.small_models import MODELS, SIZES, runs_with

@@ -48,10 +48,7 @@ def odd_graphs(draw):
 
 
 def edited(
-    graph: AmrGraph,
-    alignments: Sequence[tuple[int, ...]],
-    words: Sequence[AmrWord],
-    tree: DependencyTree | None = None,
+    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[AmrWord], tree: DependencyTree | None = None
 ) -> AmrGraph:
     """The graph after all edits, each of which says where nodes and edges come from."""
     for edit in EDITS.values():
