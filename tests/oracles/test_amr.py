@@ -1,5 +1,7 @@
 """The AMR oracle: four-word graphs with the actions of every step, and that every graph comes back exactly."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,76 +19,7 @@ from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 SYSTEM, WITH_FRAMES = AmrSystem(), AmrSystem(frames=FRAMES)
 MODES = ("imperative", "expressive")
 
-# sentence, graph (~N: the words that a node is aligned to), actions
-DERIVATIONS = {
-    "plain": (
-        "The cats sleep .",
-        "(s / sleep-01~2 :ARG0 (c / cat~1))",
-        "SHIFT SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT CLOSE",
-    ),
-    "an entity of two words": (
-        "She likes New York",
-        '(l / like-01~1 :ARG0 (s / she~0) :ARG1 (c / city~2 :name (n / name~2 :op1 "New"~2 :op2 "York"~3)))',
-        "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE",
-    ),
-    "an entity of joined tokens": (
-        "B @-@ Raf rises",
-        '(r / rise-01~3 :ARG1 (e / enzyme~0 :name (n / name~0 :op1 "B-Raf"~0,1,2)))',
-        "SHIFT MERGE MERGE ENTITY(enzyme,+) SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE CLOSE",
-    ),
-    "a concept of two words": (
-        "they gave up it",
-        "(g / give-up-07~1,2 :ARG0 (t / they~0) :ARG1 (i / it~3))",
-        "SHIFT COPY_LEMMA SHIFT MERGE PRED(give-up-07) ROOT LA(ARG0) REDUCE SHIFT COPY_LEMMA RA(ARG1) REDUCE CLOSE",
-    ),
-    "re-entrancy": (
-        "boys want to sleep",
-        "(w / want-01~1 :ARG0 (b / boy~0) :ARG1 (s / sleep-01~3 :ARG0 b))",
-        "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) SHIFT "
-        "SHIFT COPY_SENSE01 RA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
-    ),
-    "SWAP over a node": (
-        "fish that cats like",  # fish meets cat before like comes
-        "(l / like-01~3 :ARG0 (c / cat~2 :poss (f / fish~0)) :ARG1 (t / that~1))",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA SWAP LA(poss) REDUCE "
-        "SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE LA(ARG1) REDUCE CLOSE",
-    ),
-    "a cycle": (
-        "p q r s",
-        "(p / p~0 :ARG0 (q / q~1 :ARG0 (r / r~2 :ARG0 p)))",
-        "SHIFT COPY_LEMMA ROOT SHIFT COPY_LEMMA RA(ARG0) SHIFT COPY_LEMMA RA(ARG0) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
-    ),
-    "polarity and mode without words of their own": (
-        "Stop ! Never lie",
-        "(m / multi-sentence~1 :snt1 (s / stop-01~0 :mode imperative~0)"
-        " :snt2 (l / lie-02~3 :polarity -~3 :mode imperative~3))",
-        "SHIFT COPY_SENSE01 DEPENDENT(mode,imperative) SHIFT PRED(multi-sentence) ROOT LA(snt) REDUCE SHIFT "
-        "SHIFT PRED(lie-02) DEPENDENT(polarity,-) DEPENDENT(mode,imperative) RA(snt) REDUCE CLOSE",
-    ),
-    "nodes of the last word in another order": (  # x would have to pass q, which nothing connects yet
-        "p q r s",
-        "(x / x~3 :ARG0 (p / p~0) :ARG1 (y / y~3 :ARG0 (q / q~1)))",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT SHIFT PRED(y) LA(ARG0) REDUCE "
-        "PRED(x) ROOT LA(ARG1) REDUCE LA(ARG0) REDUCE CLOSE",
-    ),
-    "nodes of the last word that no order suits": (  # x and y cross: both are made from the word before
-        "p q r s",
-        "(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1)))",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA PRED(x) ROOT LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
-        "PRED(y) RA(ARG2) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
-    ),
-    "members in the order of the words": (
-        "p , q and r",
-        "(a / and~3 :op1 (p / p~0) :op2 (q / q~2) :op3 (r / r~4))",
-        "SHIFT COPY_LEMMA SHIFT SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op) REDUCE LA(op) REDUCE "
-        "SHIFT COPY_LEMMA RA(op) REDUCE CLOSE",
-    ),
-    "members without numbers": (
-        "p or",
-        "(o / or~1 :op (p / p~0) :op2 -~1 :op +~1)",
-        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA DEPENDENT(op2,-) ROOT LA(op:) REDUCE VALUE(+) RA(op:) CLOSE",
-    ),
-}
+DERIVATIONS = {entry.id: entry for entry in read_bank(Path(__file__).with_name("derivations.amr"))}
 
 
 def entry_of(sentence: str, graph: str) -> AmrEntry:
@@ -106,10 +39,9 @@ def assert_comes_back(words: list[str], graph: AmrGraph, derivation: Derivation,
 
 @pytest.mark.parametrize("name", DERIVATIONS)
 def test_derivations(name):
-    sentence, graph, actions = DERIVATIONS[name]
-    entry = entry_of(sentence, graph)
+    entry = DERIVATIONS[name]
     found = derive(entry.forms, entry.graph, entry.alignments)
-    assert " ".join(map(str, found.actions)) == actions
+    assert " ".join(map(str, found.actions)) == entry.metadata["actions"]
     assert_comes_back(entry.forms, entry.graph, found)
 
 
@@ -125,7 +57,7 @@ def test_a_long_list_is_flat(members):
 
 
 def test_spans_and_order():
-    entry = entry_of(*DERIVATIONS["an entity of two words"][:2])
+    entry = DERIVATIONS["an-entity-of-two-words"]
     found = derive(entry.forms, entry.graph, entry.alignments)
     assert [entry.graph.labels[node] for node in found.order] == ["she", "like-01", "city", "name", '"New"', '"York"']
     assert found.spans == [(0, 0)] * 2 + [(1, 1)] * 5 + [(2, 3)] * 6
