@@ -18,9 +18,10 @@ def trees(
     projective: bool = False,
     roots: Sequence[str] = ("root",),
     others: Sequence[str] = RELATIONS[:-1],
+    min_words: int = 1,
 ) -> DependencyTree:
     """A tree with one root, each shape possible. roots, others: the relations of arcs from the root, and of others."""
-    n = draw(st.integers(1, max_words))
+    n = draw(st.integers(min_words, max_words))
     rng = random.Random(draw(st.integers(0, 2**32)))
     heads = _projective_heads(n, rng) if projective else random_heads(n, rng)
     relations = tuple(rng.choice(others if head else roots) for head in heads)

@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_code, run_here
-from tests.parsing.test_parses import random_tree
+from tests.helpers import strategies
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
@@ -223,7 +223,7 @@ def test_trees_of_any_shape_come_back(data):
     sentences, parses = sentences_of(document), []
     for sentence in sentences:
         n = len(sentence.words)
-        tree = random_tree(data.draw, n) if n else None
+        tree = data.draw(strategies.trees(n, min_words=n)) if n else None
         row = Sentence.from_words(["w"] * n)
         parses.append(tree and Parse(row, tree, (0.5,) * n))
     set_trees(document, sentences, parses)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from tests.helpers.tables import SPECIAL
 from tests.toy_plugin import TopTwoDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
@@ -14,7 +15,7 @@ from transition_parser.states.table import ActionTable
 from transition_parser.tasks.losses import ActionLoss
 from transition_parser.transitions import make_system
 
-TOKENS = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "SHIFT(a)", "SHIFT(b)", "LEFT-ARC(x)", "LEFT-ARC(root)"]
+TOKENS = [*SPECIAL, "SHIFT", "SHIFT(a)", "SHIFT(b)", "LEFT-ARC(x)", "LEFT-ARC(root)"]
 TOKENS += ["RIGHT-ARC(x)"]
 
 

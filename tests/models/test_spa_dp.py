@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from tests.helpers.small_models import make_model, task_and_batch, task_of
+from tests.helpers.tables import make_table
+from tests.states.brute_force import all_trees
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models import spa_dp
@@ -25,8 +27,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import derivations_of_trees, search
-from transition_parser.states.table import ActionTable
-from transition_parser.transitions import RootRelations, make_system
+from transition_parser.transitions import RootRelations
 
 EXACT = 1e-10
 LENGTHS = (4, 1, 6)  # of words and root
@@ -117,22 +118,15 @@ def test_scores_of_relations_read_a_word_and_its_head(sentences):
 # --- trees ----------------------------------------------------------------------------------
 
 
-def all_trees(n: int) -> list[tuple[int, ...]]:
-    """The heads of all trees over n words with one root."""
-    every = itertools.product(range(n + 1), repeat=n)
-    return [heads for heads in every if DependencyTree(heads, ("_",) * n).why_invalid() is None]
-
-
-TREES = {n: np.array(all_trees(n)) for n in range(1, 7)}
+TREES = {n: np.array([tree.heads for tree in all_trees(n, projective=False)]) for n in range(1, 7)}
 
 
 @pytest.mark.parametrize("system", ["arc-standard-swap", "arc-hybrid-swap"])
 @pytest.mark.parametrize("labeled", [False, True])
 def test_derivations_build_their_trees(system, labeled):
     words = ["a", "b", "c", "a", "d"]
-    transitions = make_system(system, ("a", "c") if labeled else (), roots=RootRelations(frozenset({"root"})))
-    actions = [*transitions.actions(["root", "x", "y"])]
-    table = ActionTable(transitions, ["<s>", "<pad>", "</s>", "<unk>", *map(str, actions)])
+    shift_words = ("a", "c") if labeled else ()
+    table = make_table(system, shift_words, ["root", "x", "y"], RootRelations(frozenset({"root"})))
     encoder_out = EncoderOut(torch.zeros(1, 6, 1), torch.ones(1, 6, dtype=torch.bool), torch.tensor([5]))
     encoder_out = replace(encoder_out, features=torch.tensor(table.features(words))[None])
     for number, heads in enumerate(TREES[5].tolist()):

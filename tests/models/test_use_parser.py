@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.helpers.small_models import make_model, task_and_batch
-from tests.states.test_machine import make_machine, make_table
+from tests.helpers.tables import make_machine, make_table
 from transition_parser.models.use_parser.layer import (
     ACTIONS,
     ARCS,

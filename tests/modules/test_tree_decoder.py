@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.helpers.strategies import trees
+from tests.helpers.tables import make_table
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_decoder import TreeDecoder, are_trees, other_words
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import make_system
 
 NAMES = ("nsubj", "csubj", "expl")
 
@@ -53,8 +53,7 @@ def test_what_is_a_tree(sentences):
 
 def test_the_subject_is_one():
     """Of two dependents that look like a subject, the one that loses more by another relation stays it."""
-    system = make_system("arc-hybrid-swap", once=[["nsubj", "csubj"]])
-    table = ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions([*NAMES, "root"]))])
+    table = make_table("arc-hybrid-swap", relations=[*NAMES, "root"], once=[["nsubj", "csubj"]])
     decoder = TreeDecoder(table, FixedHeads(), FixedRelations(table))
     lengths, both = torch.tensor([5, 3]), torch.zeros(2, 6, 1)
     some = EncoderOut(both, torch.arange(6) <= lengths[:, None], lengths)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE, train
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
+from tests.helpers.tables import make_table
+from tests.states.brute_force import all_trees
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
@@ -24,7 +26,7 @@ from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import Parse
 from transition_parser.states.table import ActionTable
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.transitions import RootRelations, make_system
+from transition_parser.transitions import RootRelations
 
 RELATIONS = ("root", "nsubj", "obj")
 
@@ -32,12 +34,7 @@ RELATIONS = ("root", "nsubj", "obj")
 @cache
 def table(name: str = "arc-hybrid-swap") -> ActionTable:
     """A vocabulary in which arcs from the root, and no others, are called root."""
-    system = make_system(name, roots=RootRelations(frozenset({"root"})))
-    return ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions([*RELATIONS]))])
-
-
-def is_tree(heads: tuple[int, ...]) -> bool:
-    return DependencyTree(heads, ("_",) * len(heads)).why_invalid() is None
+    return make_table(name, relations=RELATIONS, roots=RootRelations(frozenset({"root"})))
 
 
 @st.composite
@@ -75,13 +72,12 @@ def test_no_tree_has_more_right_arcs_to_be_expected(case):
     count, members = case
     tree, _ = JointTrees(table()).tree(members, count)
     best = max(
-        expected(count, members, DependencyTree(heads, labels))
-        for heads in itertools.product(range(count + 1), repeat=count)
-        if is_tree(heads)
+        expected(count, members, DependencyTree(some.heads, labels))
+        for some in all_trees(count, projective=False)
         for labels in itertools.product(RELATIONS, repeat=count)
-        if all((label == "root") == (head == 0) for head, label in zip(heads, labels, strict=True))
+        if all((label == "root") == (head == 0) for head, label in zip(some.heads, labels, strict=True))
     )
-    assert is_tree(tree.heads)
+    assert tree.why_invalid() is None
     assert all((label == "root") == (head == 0) for head, label in zip(tree.heads, tree.relations, strict=True))
     assert expected(count, members, tree) == pytest.approx(best, abs=1e-9)
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.amr_walks import FORMS, LEXICON, legal_actions
-from tests.states.test_machine import SPECIAL
+from tests.helpers.strategies import trees
+from tests.helpers.tables import SPECIAL
 from transition_parser import read
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.data.resources import Resources
@@ -188,15 +189,6 @@ def contracted(text: str = CONTRACTED) -> Parse:
     tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
     tagged = sentence.with_tags(("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!"))
     return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), Derivation((), -0.5), model="a 1")
-
-
-def random_tree(draw, n: int) -> DependencyTree:
-    """Of n words; most are not projective."""
-    order = draw(st.permutations(range(1, n + 1)))
-    heads = [0] * n
-    for i, word in enumerate(order[1:], 1):
-        heads[word - 1] = order[draw(st.integers(0, i - 1))]
-    return DependencyTree(tuple(heads), tuple("root" if not head else f"r{head}" for head in heads))
 
 
 PARSED_BEFORE = """# sent_id = a
@@ -506,9 +498,8 @@ def drawn_head(rows: list[str], word: int) -> int:
     return row + 1
 
 
-@given(st.data())
-def test_lines_of_a_printed_tree_lead_from_each_word_to_its_head(data):
-    tree = random_tree(data.draw, data.draw(st.integers(1, 12)))
+@given(trees())
+def test_lines_of_a_printed_tree_lead_from_each_word_to_its_head(tree):
     lines = tree_text(["w"] * len(tree), tree).splitlines()
     start = lines[0].index("w") + 3
     rows = [line[start : start + 2 * max(arc_levels(tree).values(), default=0)] for line in lines]

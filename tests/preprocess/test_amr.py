@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE_AMR, run_here
-from tests.states.test_machine import SPECIAL
+from tests.helpers.tables import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr

@@ -23,7 +23,7 @@ from tests.helpers.search_limits import (
     new_sorts,
     why_beyond,
 )
-from tests.states.test_machine import SPECIAL
+from tests.helpers.tables import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.models.stack_transformer.attention import StateHeads
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from tests.helpers.strategies import trees
+from tests.helpers.tables import make_machine, make_table
 from tests.states.brute_force import Graph, all_trees, gold_heads, legal_steps
-from tests.states.test_machine import make_machine, make_table
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles import oracle

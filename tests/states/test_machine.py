@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
 from tests.helpers.strategies import RELATIONS, legal_actions
+from tests.helpers.tables import SPECIAL, make_machine, make_table
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import loader
@@ -20,22 +21,7 @@ from transition_parser.states.states import FIELDS, STEPS_SINCE, DeviceTable
 from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_system
 
-SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
-
-
 SEVERAL = RootRelations(frozenset({"root", "obj", "ExD"}), frozenset({"obj", "ExD"}))  # two of them at other arcs, too
-
-
-def make_table(name: str, shift_words=(), relations=RELATIONS, roots: RootRelations | None = None) -> ActionTable:
-    system = make_system(name, shift_words, roots=roots)
-    return ActionTable(system, [*SPECIAL, *map(str, system.actions(relations)), "madeupword0000"])
-
-
-def make_machine(table: ActionTable, sentences, needs=FIELDS) -> DependencyMachine:
-    ids = [torch.tensor(table.features(words)) for words in sentences]
-    padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
-    lengths = torch.tensor([len(words) for words in sentences])
-    return DependencyMachine(DeviceTable(table), lengths, padded, needs=needs)
 
 
 def ranks(words, width: int) -> list[int]:

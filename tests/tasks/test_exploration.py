@@ -9,6 +9,7 @@ import torch
 from tests.helpers.crosses import USUAL_KINDS, mostly_slow
 from tests.helpers.small_models import MEMORYLESS, make_batch, make_folder, make_model, make_task, pairs_of, with_words
 from tests.helpers.strategies import random_heads
+from tests.helpers.tables import make_table
 from transition_parser.base.errors import InputError
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
@@ -17,11 +18,10 @@ from transition_parser.oracles.static import oracle
 from transition_parser.states.costs import LOST_ARCS, CorrectActions, GoldTrees
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS, DeviceTable
-from transition_parser.states.table import ActionTable
 from transition_parser.tasks import exploration
 from transition_parser.tasks.exploration import ExplorationPolicy, explore
 from transition_parser.tasks.losses import LegalCrossEntropyCriterion
-from transition_parser.transitions import Kind, make_system
+from transition_parser.transitions import Kind
 
 OF_STATES = ("no state", "positions", "shift words", "stack attention", "structures")
 MODELS = (*OF_STATES, "sentence", "sentence graph", "state graph", "composed", "CLS", *MEMORYLESS)
@@ -150,8 +150,8 @@ def as_tree(heads: list[int]) -> DependencyTree:
 
 def test_the_bound_of_search_on_swaps_does_not_count():
     """More than two swaps a word: the gold tree is still built."""
-    n, system = 16, make_system("arc-hybrid-swap")
-    words = ["w"] * n
+    n, table = 16, make_table("arc-hybrid-swap", relations=["dep", "root"])
+    system, words = table.system, ["w"] * n
 
     def swaps(heads: list[int]) -> int:
         return sum(action.kind is Kind.SWAP for action in oracle(system, words, as_tree(heads)))
@@ -160,7 +160,6 @@ def test_the_bound_of_search_on_swaps_does_not_count():
         heads for heads in (random_heads(n, random.Random(seed)) for seed in range(500)) if swaps(heads) > 2 * n
     )
     tree = as_tree(heads)
-    table = ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions(["dep", "root"]))])
     machine = make_machine(DeviceTable(table), torch.tensor([n]), in_search=True)
     machine.swaps_left = None
     positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.helpers.strategies import random_heads
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
@@ -94,9 +95,7 @@ def test_graphs_stay_connected_whatever_the_tree(bank):
         words = AmrSystem().read(entry.tokens)
         aligned = entry.alignments or [tuple(draws.sample(range(len(words)), 1)) for _ in entry.graph.labels]
         for _ in range(10):
-            order, heads = draws.sample(range(len(words)), len(words)), [0] * len(words)
-            for place, word in enumerate(order[1:], 1):
-                heads[word] = draws.choice(order[:place]) + 1
+            heads = random_heads(len(words), draws)
             relations = tuple(draws.choice(RELATIONS) if head else "root" for head in heads)
             assert edited(entry.graph, aligned, words, DependencyTree(tuple(heads), relations)).is_connected()
 
