@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -186,77 +185,61 @@ def sentences_of(forms) -> st.SearchStrategy:
     return st.lists(st.lists(st.sampled_from(forms), min_size=1, max_size=6), min_size=1, max_size=6)
 
 
-@pytest.mark.parametrize(("shift_words", "lexicon"), [((), LEXICON), (("a", "New"), None)])
-@given(sentences=sentences_of(FORMS), seed=st.integers(0, 2**32))
+LIMITED = ((LIMITS, LEXICON), (OF_SORTS, None), (OF_SORTS, LEXICON), (SEVERAL, None))
+WALKS = [
+    (FORMS, {"lexicon": LEXICON}),
+    (FORMS, {"shift_words": ("a", "New")}),
+    (EVOKING, {"shift_words": ("a", "New"), "lexicon": LEXICON, "frames": FRAMES}),
+    *((FORMS, {"limits": limits, "lexicon": lexicon}) for limits, lexicon in LIMITED),
+]
+
+
+@pytest.mark.parametrize(("forms", "options"), WALKS)
+@given(data=st.data(), seed=st.integers(0, 2**32))
 @settings(max_examples=8)
-def test_random_walks_with_beam_reordering(shift_words, lexicon, sentences, seed):
-    walk(shift_words, lexicon, sentences, random.Random(seed))
+def test_random_walks(forms, options, data, seed):
+    walk(data.draw(sentences_of(forms)), random.Random(seed), **options)
 
 
-@given(sentences=sentences_of(EVOKING), seed=st.integers(0, 2**32))
-@settings(max_examples=8)
-def test_random_walks_with_frames(sentences, seed):
-    walk(("a", "New"), LEXICON, sentences, random.Random(seed), FRAMES)
+def walk(sentences, rng, lexicon=None, shift_words=(), frames=None, limits=None) -> None:
+    """Take random actions in all sentences, and reorder them sometimes, as beams do.
 
-
-def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
-    table = make_table(shift_words, lexicon, frames=frames)
-    machine = machine_of(table, sentences)
-    states = [table.system.initial(table.system.read(words)) for words in sentences]
-    for _ in range(300):
-        expected = assert_equal(machine, table, states)
-        if all(map(table.system.is_final, states)):
-            return
-        tokens = []
-        for row, state in enumerate(states):
-            legal = [i for i, ok in enumerate(expected[row]) if ok > 0]
-            token = rng.choice(legal)
-            tokens.append(token)
-            if token != table.end:
-                states[row] = table.system.apply(state, table.actions[token])
-        machine.apply(torch.tensor(tokens))
-        if rng.random() < 0.2:
-            order = [rng.randrange(len(states)) for _ in states]
-            machine.reorder(torch.tensor(order))
-            states = [states[i] for i in order]
-
-
-@pytest.mark.parametrize(
-    ("limits", "lexicon"), [(LIMITS, LEXICON), (OF_SORTS, None), (OF_SORTS, LEXICON), (SEVERAL, None)]
-)
-@given(sentences=sentences_of(FORMS), seed=st.integers(0, 2**32))
-@settings(max_examples=8)
-def test_random_walks_within_the_limits_of_search(lexicon, limits, sentences, seed):
-    walk_within_limits(lexicon, limits, sentences, random.Random(seed))
-
-
-def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
-    """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
-    table = make_table((), lexicon, limits, (*INVERSE, *MORE), frames)
+    limits: of search. Nodes are then preferred, so that walks run into the limits; each ends within the bound.
+    """
+    table = make_table(shift_words, lexicon, limits, (*INVERSE, *MORE) if limits else (), frames)
     system = table.system
-    machine = machine_of(table, sentences, in_search=True, needs=(FRAMES_ON_TOP,) if frames else ())
-    states = [limited(system, system.initial(system.read(words))) for words in sentences]
+    machine = machine_of(table, sentences, limits is not None, (FRAMES_ON_TOP,) if frames and limits else ())
+    states = [system.initial(system.read(words)) for words in sentences]
+    states = [limited(system, state) for state in states] if limits else states
     mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
-    for _ in range(max_search_actions(system, max(map(len, sentences))) + 1):
-        expected = assert_equal(machine, table, states, mades)
+    for _ in range(max_search_actions(system, max(map(len, sentences))) + 1 if limits else 300):
+        expected = assert_equal(machine, table, states, mades if limits else None)
         if all(map(system.is_final, states)):
             break
         tokens = []
         for row, state in enumerate(states):
             legal = [i for i, ok in enumerate(expected[row]) if ok > 0]
-            token = prefer_nodes(rng, table, legal)
+            token = prefer_nodes(rng, table, legal) if limits else rng.choice(legal)
             tokens.append(token)
             if token != table.end:
                 action = table.actions[token]
                 states[row] = system.apply(state, action)
                 taken[row] = [*taken[row], action]
-                mades[row] = mades[row].then(system, states[row], action)
+                if limits:
+                    mades[row] = mades[row].then(system, states[row], action)
         machine.apply(torch.tensor(tokens))
         if rng.random() < 0.2:
             order = [rng.randrange(len(states)) for _ in states]
             machine.reorder(torch.tensor(order))
             states, mades, taken = ([items[i] for i in order] for items in (states, mades, taken))
-    assert all(map(system.is_final, states))
+    if limits:
+        assert all(map(system.is_final, states))
+        check_limits(table, states, taken)
+
+
+def check_limits(table: ActionTable, states: list[AmrState], taken: list[list[Action]]) -> None:
+    """Walks that have ended keep to the bound and to the limits."""
+    limits, system = table.system.limits, table.system
     for state, actions in zip(states, taken, strict=True):
         assert len(actions) <= max_search_actions(system, len(state.words))
         # without limits the first concept may come when no word is left
@@ -369,7 +352,7 @@ def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, frames):
 def test_random_walks_with_frames_within_the_limits_of_search(sentences, seed):
     repeats = {**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1}
     limits = replace(SEVERAL, repeats=repeats, roles_of_frames=True)
-    walk_within_limits(LEXICON, limits, sentences, random.Random(seed), FRAMES)
+    walk(sentences, random.Random(seed), LEXICON, frames=FRAMES, limits=limits)
 
 
 def prefer_nodes(rng: random.Random, table: ActionTable, legal: list[int]) -> int:
@@ -395,15 +378,16 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
     assert shown("top2") == [[0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
 
 
+LONG_WALKS = [
+    *WALKS[:2],
+    (FORMS, {"lexicon": LEXICON, "frames": FRAMES}),
+    *((FORMS, {"lexicon": LEXICON, "limits": limits}) for limits in (LIMITS, OF_SORTS, SEVERAL)),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "way",
-    [
-        *(partial(walk, (), LEXICON), partial(walk, ("a", "New"), None), partial(walk, (), LEXICON, frames=FRAMES)),
-        *(partial(walk_within_limits, LEXICON, limits) for limits in (LIMITS, OF_SORTS, SEVERAL)),
-    ],
-)
-def test_long_random_walks(way):
+@pytest.mark.parametrize(("forms", "options"), LONG_WALKS)
+def test_long_random_walks(forms, options):
     rng = random.Random(1)
     for _ in range(30):
-        way([[rng.choice(FORMS) for _ in range(rng.randrange(1, 20))] for _ in range(16)], rng)
+        walk([[rng.choice(forms) for _ in range(rng.randrange(1, 20))] for _ in range(16)], rng, **options)
