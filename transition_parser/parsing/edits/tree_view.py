@@ -54,7 +54,9 @@ class TreeView:
                         self.nodes[place].append(node)
         for word, relation in enumerate(self.relations):
             if relation == "conj":
-                self.heads[word] = self._joined(word, self._like(word, self._finite(word)))
+                head = self._joined(word, self._like(word, self._finite(word)))
+                if word not in (head, *self.ancestors(head)):
+                    self.heads[word] = head
         self.dependents: list[list[int]] = [[] for _ in self.heads]
         for word, head in enumerate(self.heads):
             if head >= 0:
