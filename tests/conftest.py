@@ -121,6 +121,19 @@ def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Pa
     return done
 
 
+def python(
+    *command: str | Path, status: int = 0, cwd: Path = ROOT, stdin: str | None = None, **environment: str
+) -> subprocess.CompletedProcess:
+    """Runs Python in a process that nothing has been imported in, and returns what it printed; fails on another exit
+    status."""
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=cwd, env={**ENVIRONMENT, **environment}, input=stdin, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == status, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done
+
+
 def run_code(code: str) -> None:
     """Runs code in a process that has imported nothing of the package; fails where it does."""
     done = PROGRAMS.run(["-c", code], "", ROOT, ENVIRONMENT)

@@ -27,7 +27,7 @@ from types import ModuleType
 import pytest
 
 import transition_parser
-from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
+from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, python, run_here
 from tests.helpers.crosses import mostly_slow
 from tests.integrations.pages import serving
 from transition_parser import Parser
@@ -184,9 +184,8 @@ def test_the_notebook_prints_what_it_shows(tmp_path):
     pytest.importorskip("ipykernel")
     shown = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     client = nbclient.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
-    client.execute(env=environment)
+    client.execute(env=ENVIRONMENT)
     before, now = ([printed(cell) for cell in some["cells"]] for some in (shown, notebook))
     assert now == before and sum(map(bool, now)) >= 6
 
@@ -197,10 +196,7 @@ def site(tmp_path_factory) -> Path:
     pytest.importorskip("material", reason="mkdocs is not installed")
     pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    python("-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder, NO_MKDOCS_2_WARNING="1")
     return folder
 
 
@@ -251,11 +247,11 @@ def test_trainings_of_the_pages(tmp_path, monkeypatch):
     done = run_here(*shlex.split(command)[1:], *options, "--", *SMALL)
     assert shows(*(re.sub(r"\d+([.:]\d+)*", "0", text) for text in (shown, done.stderr))), done.stderr
     Path("sequoia").rename("fr-sequoia")
-    python = not_run("python", "python")["code"]
+    code = not_run("python", "python")["code"]
     small = partial(train.train, options=options)
     monkeypatch.setattr(transition_parser, "train", lambda *folders, flags: small(*folders, flags=[*flags, *SMALL]))
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(python, "python.md", "exec"), {})
+        exec(compile(code, "python.md", "exec"), {})
     assert Parser.load(printed.getvalue().strip()).parse("Elle dort.")
 
 

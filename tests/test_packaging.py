@@ -3,8 +3,6 @@ installs parses without any extra."""
 
 import os
 import shutil
-import subprocess
-import sys
 import tarfile
 import zipfile
 from importlib import metadata
@@ -13,19 +11,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, python
 from tests.test_extras import WITHOUT
 from tests.test_types import MISTAKES, PROGRAM, checked
 from transition_parser import __version__
 
 C_SOURCES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "transition_parser").rglob("*.[ch]"))
-
-
-def setup(folder: Path, *arguments: str | Path, **environment: str) -> None:
-    """`setup.py` run in `folder`, which holds a copy of the sources."""
-    command = [sys.executable, "setup.py", "-q", *map(str, arguments)]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +30,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in ROOT.iterdir():
         if path.is_file() and path.name != ".git":
             shutil.copy(path, copy)
-    setup(copy, "sdist", "--formats", "tar", "--dist-dir", copy.parent)  # compressing takes longest
+    python(
+        "setup.py", "-q", "sdist", "--formats", "tar", "--dist-dir", copy.parent, cwd=copy
+    )  # compressing takes longest
     (archive,) = copy.parent.glob("*.tar")
     with tarfile.open(archive) as file:
         file.extractall(copy.parent, filter="data")
@@ -61,7 +54,7 @@ def test_the_source_distribution_holds_what_building_testing_and_training_need(s
 
 def test_an_installation_holds_models_and_configs_and_says_that_it_is_typed(sources):
     installed = sources.parent / "installed"
-    setup(sources, "build_py", "--build-lib", installed)
+    python("setup.py", "-q", "build_py", "--build-lib", installed, cwd=sources)
     due = [f"transition_parser/{name}" for name in ("py.typed", "oracles/static.py", "preprocess/aligner/rules.py")]
     due.append("transition_parser/preprocess/aligner/words.tsv")
     due += [f"transition_parser/{path.relative_to(ROOT).as_posix()}" for path in ROOT.glob("configs/*.flags")]
@@ -79,8 +72,9 @@ def wheel(sources) -> Path:
     compiler = sources.with_name("compiler")
     compiler.write_text(f'#!/bin/sh\nexec {os.environ.get("CC", "cc")} "$@" -O0\n')
     compiler.chmod(0o755)
-    setup(sources, "bdist_wheel", "--dist-dir", sources.parent / "wheels", CC=str(compiler))
-    (path,) = (sources.parent / "wheels").glob("*.whl")
+    wheels = sources.parent / "wheels"
+    python("setup.py", "-q", "bdist_wheel", "--dist-dir", wheels, cwd=sources, CC=str(compiler))
+    (path,) = wheels.glob("*.whl")
     return path
 
 
@@ -88,18 +82,14 @@ def wheel(sources) -> Path:
 def site(wheel) -> Path:
     """What the wheel installs."""
     folder = wheel.parent / "site"
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel]
-    done = subprocess.run(list(map(str, pip)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    python("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel)
     return folder
 
 
 def outside(site: Path, *command: str | Path, stdin: str = "") -> str:
     """What Python prints, run in another folder than the sources, with `site` first on its path."""
-    environment = {**os.environ, "PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
-    python = [sys.executable, *map(str, command)]
-    done = subprocess.run(python, cwd=site.parent, env=environment, input=stdin, capture_output=True, text=True)
-    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr[-3000:]
+    done = python(*command, cwd=site.parent, stdin=stdin, PYTHONPATH=str(site))
+    assert "warning" not in done.stderr, done.stderr[-3000:]
     return done.stdout
 
 
@@ -119,8 +109,7 @@ def build(sources: Path, hook: str, folder: Path) -> Path:
     """The wheel that a hook of PEP 517 makes in a folder, as pip calls it; the library in C is left out."""
     call = "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
     folder.mkdir()
-    command = [sys.executable, "-c", call, hook, str(folder)]
-    subprocess.run(command, cwd=sources, env={**os.environ, "CC": "false"}, check=True, capture_output=True)
+    python("-c", call, hook, folder, cwd=sources, CC="false")
     (path,) = folder.glob("*.whl")
     return path
 
@@ -137,15 +126,15 @@ def test_an_installation_leaves_nothing_beside_the_sources(sources, hook, tmp_pa
 def test_what_is_installed_has_types(mode, request, sources, tmp_path):
     """mypy takes types of installed packages from those alone that say that they are typed."""
     pytest.importorskip("mypy")
-    python = tmp_path / "environment"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
-    (packages,) = python.glob("lib/python*/site-packages")
+    environment = tmp_path / "environment"
+    python("-m", "venv", "--without-pip", environment)
+    (packages,) = environment.glob("lib/python*/site-packages")
     if mode == "normal":
         (packages / "site.pth").write_text(f"{request.getfixturevalue('site')}\n", encoding="utf-8")
     else:
         with zipfile.ZipFile(build(sources, "build_editable", tmp_path / "wheels")) as wheel:
             wheel.extractall(packages)
-    python_there = ("--python-executable", python / "bin" / "python")
+    python_there = ("--python-executable", environment / "bin" / "python")
     assert checked(PROGRAM, tmp_path, *python_there, MYPYPATH="", PYTHONPATH="") == []
     (mistake, said), *_ = MISTAKES.items()
     (error,) = checked(f"{PROGRAM}\n{mistake}\n", tmp_path, *python_there, MYPYPATH="", PYTHONPATH="")

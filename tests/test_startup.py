@@ -1,16 +1,12 @@
 """What starting costs, and what importing leaves alone: seen from outside, in a fresh process."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import SAMPLE, SAMPLE_AMR, python
 from transition_parser.cli.main import COMMANDS
 
-PROGRAM = ("-m", "transition_parser")
 HEAVY = ("torch", "fairseq", "numpy", "spacy", "typst", "sentencepiece", "tqdm", "transformers")
 
 ROOMS = (
@@ -68,10 +64,7 @@ print(json.dumps([before, {settings}]))"""
 
 def fresh(code: str) -> str:
     """The last line that a new Python prints when it runs `code`."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.splitlines()[-1]
+    return python("-c", code).stdout.splitlines()[-1]
 
 
 def imported(code: str) -> set[str]:
@@ -119,15 +112,9 @@ def test_a_users_own_modules_are_not_run_in_place_of_ours(tmp_path):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')")
     script = tmp_path / "script.py"
     script.write_text("from transition_parser import Parser\nprint(Parser.load('en-ewt').parse('He ran.'))")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    for command in (
-        [script],
-        [*PROGRAM, "oracle", "--system", "arc-hybrid-swap", SAMPLE],
-        [*PROGRAM, "score", SAMPLE_AMR, SAMPLE_AMR],
-    ):
-        python = [sys.executable, *map(str, command)]
-        done = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    python(script, cwd=tmp_path)
+    for command in (("oracle", "--system", "arc-hybrid-swap", SAMPLE), ("score", SAMPLE_AMR, SAMPLE_AMR)):
+        python("-m", "transition_parser", *command, cwd=tmp_path)
 
 
 def test_names_of_the_package_are_those_that_it_offers():

@@ -1,11 +1,10 @@
 """Work shared by processes."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
+from tests.conftest import python
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 
@@ -55,5 +54,4 @@ def test_a_script_without_a_guard_is_told(tmp_path):
         "from operator import neg\nfrom transition_parser.base.process import in_parallel\n"
         "print(list(in_parallel(neg, range(9), 2, 2)))\n"
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1 and "without `if __name__ == '__main__':`" in done.stderr
+    assert "without `if __name__ == '__main__':`" in python(script, status=1).stderr

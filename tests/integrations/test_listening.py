@@ -4,13 +4,12 @@ import asyncio
 import json
 import resource
 import socket
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 
 import pytest
 
+from tests.conftest import python
 from transition_parser.base.errors import InputError
 
 pytest.importorskip("fastapi", reason="pip install '.[serve]'")
@@ -154,7 +153,7 @@ print(few < 40, many, resource.getrlimit(resource.RLIMIT_NOFILE))
 
 
 def test_the_limit_of_files_is_raised_as_far_as_it_goes():
-    done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True)
+    done = python("-c", LIMITED)
     few, many, *limits = done.stdout.split(maxsplit=2)
     assert few == "True" and 60 < int(many) < 100 and limits == ["(100, 100)\n"], done.stdout + done.stderr
     before = resource.getrlimit(resource.RLIMIT_NOFILE)

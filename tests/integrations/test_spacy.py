@@ -3,8 +3,6 @@
 import copy
 import os
 import pickle
-import subprocess
-import sys
 from itertools import islice
 
 import pytest
@@ -16,7 +14,7 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_code, run_here
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, python, run_code, run_here
 from tests.helpers import strategies
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -300,9 +298,7 @@ def test_both_components_in_one_pipeline():
 
 def test_spacy_finds_the_components_of_an_installed_package(tmp_path):
     """By its entry points, with no import."""
-    subprocess.run(
-        [sys.executable, "setup.py", "-q", "egg_info", "-e", str(tmp_path)], cwd=ROOT, check=True, capture_output=True
-    )
+    python("setup.py", "-q", "egg_info", "-e", tmp_path)
     code = """
 import sys, spacy
 nlp = spacy.blank("en")
@@ -312,8 +308,7 @@ nlp.add_pipe("transition_amr", config={"model": "en-amr"})
 doc = nlp("She sleeps.")
 assert len(doc._.tree) == len(doc._.to_amr()) == 1
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env=environment)
+    python("-c", code, cwd=tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
 
 
 def test_an_extension_of_another_package_is_not_replaced(monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ENVIRONMENT, ROOT
+from tests.conftest import python
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import loader
@@ -58,7 +58,7 @@ assert torch.backends.cpu.get_cpu_capability() != "AVX512" and not torch.ops.mkl
 assert os.environ["MKL_ENABLE_INSTRUCTIONS"] == "SSE4_2"
 """
     limits = {"TRANSITION_PARSER_CPU": "avx2", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env=ENVIRONMENT | limits, capture_output=True)
+    python("-c", code, **limits)
 
 
 @pytest.mark.parametrize("value", ["", "off", "2", "true"])

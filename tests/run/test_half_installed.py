@@ -1,8 +1,6 @@
-import subprocess
-import sys
-
 import pytest
 
+from tests.conftest import python
 from tests.helpers.scripts import RUN
 
 
@@ -22,6 +20,6 @@ def test_packages_that_an_interrupted_setup_left_half_written_are_forgotten(tmp_
         (info / "RECORD").unlink()
     elif missing == "row":
         (info / "RECORD").write_text(rows[0] + "\noth")
-    subprocess.run([sys.executable, RUN / "half_installed.py", tmp_path], check=True)
+    python(RUN / "half_installed.py", tmp_path)
     left = {path.name for path in tmp_path.glob("*.dist-info")}
     assert left == {"whole-1.0.dist-info"} | (set() if missing else {"other-1.0.dist-info"})

@@ -4,15 +4,13 @@ import email
 import json
 import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import ROOT, run_here
+from tests.conftest import ROOT, python, run_here
 from transition_parser import __version__
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.parsing.parser import Parser
@@ -67,11 +65,8 @@ main(["models"])
 
 
 def test_an_installed_model_is_known_by_its_name(wheel, tmp_path):
-    pip = f"-m pip install --no-deps --no-index --no-compile --target {tmp_path} {wheel}"
-    subprocess.run([sys.executable, *pip.split()], check=True, capture_output=True)
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", USED], env=environment, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    python("-m", "pip", "install", "--no-deps", "--no-index", "--no-compile", "--target", tmp_path, wheel)
+    done = python("-c", USED, cwd=tmp_path, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")
     parse = Parser.load("en-ewt").parse("Dogs bark.")[0]
     heads, relations, is_imported, *table = done.stdout.splitlines()
     assert heads.split() == [*map(str, parse.tree.heads)] and is_imported == "False"

@@ -2,21 +2,11 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import fairseq
 
-from tests.conftest import ROOT
-
-
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+from tests.conftest import ROOT, python
 
 
 def test_fairseq_finds_it_from_another_folder(tmp_path):
@@ -32,10 +22,10 @@ def test_fairseq_finds_it_from_another_folder(tmp_path):
     flags = ("--user-dir", "transition_parser", "--task", "transition_parsing", "--arch", "stack_transformer_small")
     read = "from fairseq import options; print(options.parse_args_and_arch(options.get_training_parser()))"
     show = "import transition_parser; from transition_parser.states import table; print(transition_parser.__path__[0])"
-    printed = run(
-        sys.executable, "-c", f"{read}; {show}", "data", *flags, "--criterion", "legal_cross_entropy",
+    printed = python(
+        "-c", f"{read}; {show}", "data", *flags, "--criterion", "legal_cross_entropy",
         "--lr-scheduler", "epochs_polynomial", cwd=elsewhere, PYTHONPATH=str(site),
-    )  # fmt: skip
+    ).stdout  # fmt: skip
     for name in ("train_precision='auto'", "stack_heads=1", "softmax_over='legal'", "warmup_epochs=0.0"):
         assert name in printed
     assert os.path.normpath(printed.splitlines()[-1]) == str(site / "transition_parser")

@@ -1,12 +1,8 @@
 """What differs between trees and AMRs, without a network."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import SAMPLE, SAMPLE_AMR, python
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.dependency import DependencyTree
@@ -99,6 +95,4 @@ import sys
 sys.modules["torch"] = sys.modules["fairseq"] = None  # importing them is an error
 from transition_parser.cli.main import main
 sys.exit(max([main(command) for command in {commands!r}]))"""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert python("-c", code, cwd=tmp_path).stderr == ""
