@@ -13,7 +13,8 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import encoders, loader
 from transition_parser.kernels.encoders import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
-from transition_parser.models.graph2graph.layers import Layer, Sizes, Windows
+from transition_parser.modules.bert import BertConfig, BertLayer
+from transition_parser.modules.layouts import Windows
 from transition_parser.modules.packing import quantize
 
 DIM, INNER, HEADS = 64, 192, 2
@@ -111,7 +112,7 @@ def test_products_are_the_same_on_all_processors(processor, activation):
 
 def layers_of(count: int, dim: int = DIM, inner: int = INNER, heads: int = HEADS) -> nn.ModuleList:
     torch.manual_seed(count)
-    layers = nn.ModuleList(Layer(Sizes(dim, inner, heads), 0.0, False) for _ in range(count)).eval()
+    layers = nn.ModuleList(BertLayer(BertConfig(9, dim, count, heads, inner, 9)) for _ in range(count)).eval()
     for parameter in layers.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
     quantize(layers)

@@ -1,22 +1,14 @@
-"""Attention, places, and runs of sequences: what neighbors, padding and long sentences change; their memory."""
-
-import itertools
+"""Attention and places: what neighbors, padding and long sentences change; their memory."""
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.conftest import without_kernels
-from transition_parser.modules import layers
 from transition_parser.modules.layers import (
-    WIDTHS,
     Content,
     attend,
     gather_rows,
-    in_rows,
-    runs,
     scaled_dot_product_attention,
 )
 
@@ -58,33 +50,6 @@ def test_items_of_a_table(sentences):
         assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-5)
         with without_kernels():
             assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-6)
-
-
-LENGTHS = st.lists(st.integers(1, 60), max_size=12)
-
-
-@given(LENGTHS, st.booleans())
-def test_each_sequence_is_in_one_run_that_holds_it(lengths, few_shapes):
-    found = runs(torch.tensor(lengths, dtype=torch.long), 64, few_shapes)
-    there = [set(run.rows.tolist()) for run in found]
-    assert sorted(itertools.chain.from_iterable(there)) == list(range(len(lengths)))
-    for run, rows in zip(found, there, strict=True):
-        assert all(lengths[row] <= run.width <= 64 for row in rows)
-        if not few_shapes:
-            assert len(run.rows) == len(rows) and (not rows or run.width == max(lengths[row] for row in rows))
-        elif rows:
-            assert run.width % WIDTHS == 0 and len(run.rows) % max(layers._CELLS // run.width, 1) == 0
-            assert len(run.rows) * run.width < len(rows) * run.width + layers._CELLS
-
-
-@given(LENGTHS, st.integers(60, 99))
-def test_rows_hold_as_many_sequences_as_fit(lengths, most):
-    rows = in_rows(lengths, most)
-    assert [i for row in rows for i in row] == list(range(len(lengths)))
-    for row, after in itertools.pairwise(rows):
-        filled = sum(lengths[i] for i in row)
-        assert filled <= most < filled + lengths[after.start]
-    assert not rows or sum(lengths[i] for i in rows[-1]) <= most
 
 
 def heads(batch: int, count: int, dtype: torch.dtype) -> torch.Tensor:

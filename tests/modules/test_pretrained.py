@@ -7,8 +7,6 @@ import torch
 
 from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.modules import pretrained
-from transition_parser.modules.layers import SequenceRun, runs
 from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, stored_vectors
 from transition_parser.modules.words import WordOptions
 
@@ -37,9 +35,10 @@ def test_a_word_is_the_mean_of_its_pieces(folder):
     encoder = words_of(folder).eval()
     first, second = encoder.pieces.tokenizer.encode(["ab", "c"])
     ids = torch.tensor([[2, *first, *second, 3]])
-    states = encoder.network(ids, torch.ones(1, 5, dtype=torch.bool))
+    states, places = encoder.network.states(ids, torch.ones(1, 5, dtype=torch.bool))
     for number, layer in enumerate((LAYERS - 1, LAYERS)):
-        wanted = torch.stack([states[layer][0, 1:3].mean(0), states[layer][0, 3]])
+        rows = states[layer][places[0]]
+        wanted = torch.stack([rows[1:3].mean(0), rows[3]])
         wanted = torch.nn.functional.layer_norm(wanted, (WIDTH,))
         found = vectors(encoder, [["ab", "c"]])[0][:, number * WIDTH : (number + 1) * WIDTH]
         assert torch.allclose(found, wanted, atol=1e-4)
@@ -65,28 +64,6 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
     wanted = torch.stack([states[0, 1:4].mean(0), states[0, 4:6].mean(0)])
     wanted = torch.nn.functional.layer_norm(wanted, (WIDTH,))
     assert torch.allclose(together[1][:, WIDTH:], wanted, atol=1e-4)
-
-
-@pytest.mark.parametrize("few_shapes", [False, True])
-def test_runs_of_windows_change_neither_vectors_nor_gradients(folder, monkeypatch, few_shapes):
-    """few_shapes: as where bf16 is computed by autocast."""
-    monkeypatch.setattr(torch, "is_autocast_enabled", lambda _device: few_shapes)
-    sentences = [["word"], *SENTENCES, *[["a", "b"]] * 70]
-    cut, plain = (words_of(folder, training="adapters", rank=2).eval() for _ in range(2))
-    assert len(runs(PieceIds(**cut.read(sentences)).mask.sum(1), LONGEST, few_shapes)) > 1
-    found = torch.cat(vectors(cut, sentences))
-    monkeypatch.setattr(
-        pretrained, "runs", lambda lengths, longest, _: [SequenceRun(torch.arange(len(lengths)), longest)]
-    )
-    wanted = torch.cat(vectors(plain, sentences))
-    assert (found - wanted).abs().max() < 1e-5
-    weight = torch.randn_like(wanted)  # of each feature: the sum of all is 0 after a norm
-    for values in (found, wanted):
-        (values * weight).sum().backward()
-    grads = [(ours.grad, theirs.grad) for ours, theirs in zip(cut.parameters(), plain.parameters(), strict=True)]
-    learned = [(ours, theirs) for ours, theirs in grads if ours is not None or theirs is not None]
-    assert max(theirs.abs().max() for _, theirs in learned) > 0.1
-    assert all(torch.allclose(ours, theirs, atol=1e-4) for ours, theirs in learned)
 
 
 @pytest.mark.parametrize(("training", "gradients"), [("frozen", 0), ("adapters", 1), ("layers", 2), ("whole", 2)])

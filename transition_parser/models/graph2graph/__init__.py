@@ -27,10 +27,11 @@ from transition_parser.models.graph2graph.encoder import (
     PretrainedLayers,
     SentenceEncoder,
     SlotEncoder,
+    Transformer,
     learn_at,
 )
-from transition_parser.models.graph2graph.layers import Sizes, Transformer
 from transition_parser.models.graph2graph.options import (
+    SIZES,
     ActionOptions,
     FeedbackOptions,
     Graph2GraphOptions,
@@ -39,6 +40,7 @@ from transition_parser.models.graph2graph.options import (
 )
 from transition_parser.models.registry import register
 from transition_parser.modules.action_scores import Kinds
+from transition_parser.modules.bert import BertConfig
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import ReadingSettings
 from transition_parser.modules.layers import sinusoids
@@ -56,18 +58,27 @@ class _Parts:
                 f"the Graph2Graph Transformer reads and writes dependency trees, not {resources.table.system.name}"
             )
         self.options, source = options, None
-        self.sizes = Sizes(options.encoder_embed_dim, options.encoder_ffn_embed_dim, options.encoder_attention_heads)
-        positions = options.longest
+        config = BertConfig(
+            vocab_size=0,
+            hidden_size=options.encoder_embed_dim,
+            num_hidden_layers=options.encoder_layers + options.fresh_layers,
+            num_attention_heads=options.encoder_attention_heads,
+            intermediate_size=options.encoder_ffn_embed_dim,
+            max_position_embeddings=options.longest,
+            type_vocab_size=len(SEGMENTS),
+            hidden_dropout_prob=options.dropout,
+            attention_probs_dropout_prob=0.0,
+            pad_token_id=None,
+        )
         if options.pretrained:
             source = PretrainedLayers(options.pretrained, options.pretrained_sha256, options.encoder_layers)
-            self.sizes, positions = source.sizes, source.positions
-        self.dim = self.sizes.width
-        layers = options.encoder_layers + options.fresh_layers
-        self.transformer = Transformer(self.sizes, layers, positions, len(SEGMENTS), options.dropout, graph)
+            config = config._replace(**{name: getattr(source.config, name) for name in (*SIZES, "layer_norm_eps")})
+        self.dim = config.hidden_size
+        self.transformer = Transformer(config, graph)
         reading = ReadingSettings.from_resources(resources, replace(options, pretrained=""), self.dim)
         if source is None:
-            place = sinusoids(0, positions, self.dim, torch.device("cpu"))
-            self.transformer.positions.weight.data.copy_(place)
+            place = sinusoids(0, options.longest, self.dim, torch.device("cpu"))
+            self.transformer.embeddings["position_embeddings"].weight.data.copy_(place)
         else:
             pieces = PieceInput(source, further, options.pretrained_training == WHOLE)
             source.give_to(self.transformer)
@@ -77,9 +88,8 @@ class _Parts:
                 other.start_at_zero()
             inputs[PIECES] = pieces
             reading = reading._replace(pieces=False)
-            transformer, known = self.transformer, self.transformer.layers[: options.encoder_layers]
-            of_encoder = (transformer.positions, transformer.segments, transformer.norm, *known, pieces)
-            learn_at(of_encoder, options.pretrained_lr_scale)
+            known = self.transformer.layers[: options.encoder_layers]
+            learn_at((self.transformer.embeddings, *known, pieces), options.pretrained_lr_scale)
         self.source, self.reading = source, reading
 
     def encoder(self, kind: type[Any] = SlotEncoder) -> Any:

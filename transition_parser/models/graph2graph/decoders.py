@@ -20,10 +20,10 @@ from transition_parser.models.graph2graph.encoder import (
     SECOND_SEP,
     SentenceEncoder,
     Slots,
+    Transformer,
     add_graph_inputs,
     label_embeddings,
 )
-from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import (
     ActionOptions,
     FeedbackOptions,
@@ -34,6 +34,7 @@ from transition_parser.modules.action_scores import BiaffineHeads, FactoredScore
 from transition_parser.modules.contract import ActionScores, MemorylessDecoder, SearchState, StateDecoder, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import gather_rows
+from transition_parser.modules.layouts import Visible
 from transition_parser.modules.tree_decoder import TreeDecoder, other_words
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States

@@ -14,17 +14,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.models.graph2graph.layers import (
-    DEPENDENT_OF,
-    FIRST_OF,
-    HEAD_OF,
-    PIECE_OF,
-    Sizes,
-    Transformer,
-    Visible,
-)
+from transition_parser.kernels import encoders
+from transition_parser.kernels.encoders import Int8Stack
+from transition_parser.modules.bert import DEPENDENT_OF, FIRST_OF, HEAD_OF, PIECE_OF, Bert, BertConfig
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import Dropout
+from transition_parser.modules.layouts import Visible, Windows
 from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles, WordPieces, store_only
 from transition_parser.modules.word_inputs import WordInput
 from transition_parser.modules.words import WordTensors
@@ -32,6 +27,40 @@ from transition_parser.text.columns import DOMAIN, Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
 _FIRST_PIECES = 1 << 15  # a mean is taken of the first pieces: all of MiniLM's, the frequent ones of XLM-R
+
+
+class Transformer(Bert):
+    """A BERT over the sum of embeddings of words, positions (the last for all farther ones) and segments."""
+
+    def __init__(self, config: BertConfig, graph: bool) -> None:
+        super().__init__(config, graph)
+        for name in ("position_embeddings", "token_type_embeddings"):
+            nn.init.normal_(self.embeddings[name].weight, std=0.02)
+        self.width = config.hidden_size
+        self._int8: Int8Stack | None = None  # set if one kernel computes all layers
+
+    @property
+    def layers(self) -> Any:
+        return self.encoder["layer"]
+
+    def use_int8(self) -> None:
+        """Let one kernel compute all layers, if it can. `packing.quantize` calls this method."""
+        heads = self.config.num_attention_heads
+        if encoders.supports_int8(self.width, self.config.intermediate_size, heads):
+            self._int8 = Int8Stack([layer.int8() for layer in self.layers], heads)
+
+    def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
+        """Return (N, K, width), the vectors of the wanted slots, for embeddings, positions and segments (N, L, …)."""
+        layout = self.layout(visible, self._int8 is not None)
+        x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
+        x = self.embed(x, position.clamp(0, self.config.max_position_embeddings - 1), segment)
+        if self._int8 is not None and isinstance(layout.parts, Windows):
+            x = encoders.int8_layers(x.float(), self._int8, *layout.parts, layout.asking).to(x.dtype)
+        else:
+            for layer in self.layers[:-1]:
+                x = layer(x, layout.parts)
+            x = self.layers[-1](x, layout.last, layout.asking)
+        return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
 
 
 class PretrainedLayers:
@@ -48,35 +77,20 @@ class PretrainedLayers:
         if layers > config.num_hidden_layers:
             problem = f"the pretrained encoder has only {config.num_hidden_layers}; --fresh-layers adds new ones"
             raise InputError(f"--encoder-layers {layers}: {problem}")
-        self.layers = layers
-        self.sizes = Sizes(
-            config.hidden_size, config.intermediate_size, config.num_attention_heads, config.layer_norm_eps
-        )
-        self.positions, self.embeddings = config.max_position_embeddings, self.network.embeddings
+        self.layers, self.config, self.embeddings = layers, config, self.network.embeddings
 
     def give_to(self, transformer: Transformer) -> None:
         """Give positions, segments (the last one again where the encoder has too few) and the first layers."""
-        source = self.embeddings
-        transformer.positions.weight.data.copy_(source.position_embeddings.weight)
-        segments = source.token_type_embeddings.weight.data
-        for row in range(transformer.segments.num_embeddings):
-            transformer.segments.weight.data[row] = segments[min(row, len(segments) - 1)]
-        transformer.norm.load_state_dict(source.LayerNorm.state_dict())
+        source, own = self.embeddings, transformer.embeddings
+        for table, given in (
+            (own["position_embeddings"].weight.data, source.position_embeddings.weight),
+            (own["token_type_embeddings"].weight.data, source.token_type_embeddings.weight),
+        ):
+            table[: len(given)] = given[: len(table)]
+            table[len(given) :] = given[-1]
+        own["LayerNorm"].load_state_dict(source.LayerNorm.state_dict())
         for ours, theirs in zip(transformer.layers, self.network.encoder.layer[: self.layers], strict=False):
-            attention = theirs.attention
-            pairs = [
-                (ours.query, [attention.self.query]),
-                (ours.key_value, [attention.self.key, attention.self.value]),
-                (ours.out, [attention.output.dense]),
-                (ours.norms[0], [attention.output.LayerNorm]),
-                (ours.inner, [theirs.intermediate.dense]),
-                (ours.outer, [theirs.output.dense]),
-                (ours.norms[1], [theirs.output.LayerNorm]),
-            ]
-            for to, parts in pairs:
-                for name, parameter in to.named_parameters():
-                    given = [getattr(part, name).data for part in parts]
-                    parameter.data = given[0] if len(given) == 1 else torch.cat(given)  # a copy would double memory
+            ours.load_state_dict(theirs.state_dict(), strict=False, assign=True)  # a copy would double memory
 
     def mean(self) -> Tensor:
         """Return (width,), the mean of the vectors of pieces, for slots that the encoder has no piece for."""
@@ -242,7 +256,7 @@ def add_graph_inputs(
 
 
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
-    """Return (N, L, L) long, one of `layers.RELATIONS` for each pair of slots, given the heads (N, P)."""
+    """Return (N, L, L) long, one of `bert.RELATIONS` for each pair of slots, given the heads (N, P)."""
     count, length = slots.position.shape
     wide = head.size(1)
     words = torch.arange(length, device=head.device)

@@ -11,12 +11,12 @@ from transition_parser.modules.word_inputs import CONCAT
 from transition_parser.modules.words import TaggedWordOptions, WordOptions
 
 _MOST_READINGS = 20  # a larger number is taken for a typing error
-# option → its name in the config.json of an encoder
-_SIZES = {
-    "encoder_embed_dim": "hidden_size",
-    "encoder_ffn_embed_dim": "intermediate_size",
-    "encoder_attention_heads": "num_attention_heads",
-    "longest": "max_position_embeddings",
+# a size in the config.json of an encoder → its option
+SIZES = {
+    "hidden_size": "encoder_embed_dim",
+    "intermediate_size": "encoder_ffn_embed_dim",
+    "num_attention_heads": "encoder_attention_heads",
+    "max_position_embeddings": "longest",
 }
 
 
@@ -64,7 +64,7 @@ class Graph2GraphOptions(WordOptions):
         if not self.pretrained:
             return options
         config = EncoderFiles(self.pretrained).config()
-        sizes = {ours: config[theirs] for ours, theirs in _SIZES.items() if isinstance(config.get(theirs), int)}
+        sizes = {ours: config[theirs] for theirs, ours in SIZES.items() if isinstance(config.get(theirs), int)}
         return replace(options, **sizes)
 
     def weights_elsewhere(self) -> int:

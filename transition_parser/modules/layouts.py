@@ -1,0 +1,172 @@
+"""Layouts: the order in which layers compute the slots of a batch, with little padding.
+
+N rows of L slots (a piece, a word, the root or a special token), K of them wanted.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transition_parser.modules.layers import HeadMask, gather_rows, padded
+
+WIDTHS = 8  # with `few_shapes`, widths are multiples of this number
+_CELLS = 128  # with `few_shapes`, the row count of a run is a multiple of `_CELLS` // width, or of 1 if that is 0
+_OVERHEAD = 64  # the cost of an additional run, on one core, as a number of cells
+
+
+class SequenceRun(NamedTuple):
+    """A group of sequences of similar lengths."""
+
+    rows: Tensor  # (R,); indices of sequences; the last may be repeated, so that there are few shapes
+    width: int  # at least the largest length
+
+
+def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[SequenceRun]:
+    """Divide sequences into runs, so that their cells (rows × width), and `_OVERHEAD` for each run, are fewest.
+
+    `longest` is an upper bound of lengths and widths; `few_shapes` is for bf16 products with unpacked weights (see
+    `layers.padded_size`).
+
+    >>> [(run.rows.tolist(), run.width) for run in runs(torch.tensor([3, 90, 4, 80]), 90)]
+    [([0, 2], 4), ([3, 1], 90)]
+    """
+    ascending, order = lengths.sort(stable=True)
+    widths = [min(rounded_up(length, WIDTHS if few_shapes else 1), longest) for length in ascending.tolist()]
+    found = []
+    for first, stop in _cut(widths, few_shapes):
+        width = widths[stop - 1]
+        more = _rows(stop - first, width, few_shapes) - (stop - first)
+        found.append(SequenceRun(torch.cat([order[first:stop], order[stop - 1 : stop].expand(more)]), width))
+    return found
+
+
+def rounded_up(count: int, step: int) -> int:
+    return count + -count % step
+
+
+def _rows(count: int, width: int, few_shapes: bool) -> int:
+    return rounded_up(count, max(_CELLS // max(width, 1), 1)) if few_shapes else count
+
+
+def _cut(widths: list[int], few_shapes: bool) -> list[tuple[int, int]]:
+    """Return the start and stop of each run for ascending widths of sequences, at the lowest total cost."""
+    stops, count = [0], 0
+    for _, same in groupby(widths):
+        count += len(list(same))
+        stops.append(count)
+    best: dict[int, tuple[int, int]] = {0: (0, 0)}  # stop → the least cost up to it, start of its last run
+    for i, stop in enumerate(stops[1:], 1):
+        width = widths[stop - 1]
+        best[stop] = min(
+            (best[first][0] + width * _rows(stop - first, width, few_shapes) + _OVERHEAD, first) for first in stops[:i]
+        )
+    found, stop = [], stops[-1]
+    while stop:
+        first = best[stop][1]
+        found.append((first, stop))
+        stop = first
+    return found[::-1]
+
+
+class Visible(NamedTuple):
+    """The slots and relations that attention sees."""
+
+    there: Tensor  # (N, L) bool; False for slots that are left out
+    wanted: Tensor  # (N, K); the slots whose vectors the last layer computes
+    relations: Tensor | None = None  # (N, L, L); one of `bert.RELATIONS` for each pair; None: no graph
+
+
+class RowBlock(NamedTuple):
+    """A block of R rows of W slots. A slot sees only slots of its row."""
+
+    there: Tensor  # (R, W) bool; False for slots that are left out
+    bias: Tensor  # (R, 1, 1, W); see `HeadMask`
+    queries: int  # K, the number of slots of each row that are queries
+    relations: Tensor | None  # (R, K, W); None: no graph
+
+    @classmethod
+    def from_mask(cls, there: Tensor, relations: Tensor | None) -> RowBlock:
+        return cls(there, HeadMask.from_visible(there[:, None, None]).bias, there.size(1), relations)
+
+
+class Windows(NamedTuple):
+    """Rows of slots without gaps: first slots and lengths, (N,) int32, and the largest length. A slot sees its row."""
+
+    first: Tensor
+    lengths: Tensor
+    longest: int
+
+
+class CellLayout(NamedTuple):
+    """The order in which layers compute slots: C slots of a batch in one list, by blocks or windows."""
+
+    cells: Tensor  # (C,); the index of each slot of the list in the flattened (N, L)
+    parts: list[RowBlock] | Windows  # for all layers but the last
+    last: list[RowBlock] | Windows  # for the last layer, whose blocks may have fewer queries
+    asking: Tensor  # (A,); places of the slots that the last layer computes
+    found: Tensor  # (N, K); the index in `asking` of each wanted slot
+
+    @classmethod
+    def of_all(cls, visible: Visible) -> CellLayout:
+        there, wanted, relations = visible
+        count, length = there.shape
+        cells = torch.arange(count * length, device=there.device)
+        part = RowBlock.from_mask(there, relations)
+        some = None if relations is None else gather_rows(relations, wanted)
+        asking = cells[::length, None] + wanted
+        found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
+        return cls(cells, [part], [part._replace(queries=wanted.size(1), relations=some)], asking.flatten(), found)
+
+    @classmethod
+    def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
+        """Return a layout without slots left out, for kernels without a graph; `found` of such slots is arbitrary."""
+        there, wanted, _ = visible
+        cells, lengths = there.flatten().nonzero()[:, 0], there.sum(1)
+        place = there.flatten().cumsum(0).view_as(there).sub(1).clamp_min(0).gather(1, wanted)
+        if few_shapes:
+            cells = padded(cells)
+        windows = Windows((lengths.cumsum(0) - lengths).int(), lengths.int(), int(lengths.max()))
+        matters = there.gather(1, wanted)
+        asks = torch.zeros(len(cells), dtype=torch.bool)
+        asks[place[matters]] = True
+        asking = asks.nonzero()[:, 0]  # in order, and each once
+        found = (asks.cumsum(0)[place] - 1) * matters
+        if few_shapes:
+            asking = padded(asking)
+        return cls(cells, windows, windows, asking, found)
+
+    @classmethod
+    def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
+        """Return a layout in blocks of rows of similar lengths (`runs`); `found` of slots left out is arbitrary."""
+        there, wanted, relations = visible
+        matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
+        order = (~there).byte().argsort(dim=1, stable=True)  # the slots of each row; slots that are left out come last
+        place = order.argsort(1).gather(1, wanted)  # the indices of wanted slots in `order`
+        if few_shapes:
+            order, place = (F.pad(some, (0, -some.size(1) % WIDTHS)) for some in (order, place))
+        cells, asking, parts, last, cell, ask = [], [], [], [], 0, 0
+        for rows, width in runs(there.sum(1), order.size(1), few_shapes):
+            slots, number = order[rows, :width], torch.arange(len(rows))[:, None]
+            known = torch.arange(width) < there[rows].sum(1, keepdim=True)
+            among = None if relations is None else relations[rows[:, None, None], slots[:, :, None], slots[:, None]]
+            matter = matters[rows].any(0).nonzero()  # the columns up to the last one that matters are needed
+            needed = int(matter.max()) + 1 if len(matter) else 1
+            queries = min(rounded_up(needed, WIDTHS if few_shapes else 1), place.size(1))
+            asked = place[rows, :queries].clamp_max(width - 1)
+            parts.append(RowBlock.from_mask(known, among))
+            last.append(
+                parts[-1]._replace(queries=queries, relations=None if among is None else gather_rows(among, asked))
+            )
+            cells.append((rows[:, None] * there.size(1) + slots).flatten())
+            asking.append((cell + number * width + asked).flatten())
+            found[rows] = ask + number * queries + torch.arange(wanted.size(1)).clamp_max(queries - 1)
+            cell, ask = cell + len(rows) * width, ask + len(rows) * queries
+        listed, asked_of = torch.cat(cells), torch.cat(asking)
+        if few_shapes:
+            listed, asked_of = padded(listed), padded(asked_of)
+        return cls(listed, parts, last, asked_of, found)
