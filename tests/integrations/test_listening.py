@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import resource
 import socket
 import threading
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ pytest.importorskip("granian", reason="pip install '.[serve]'")
 
 from starlette.responses import PlainTextResponse
 
-from transition_parser.base.process import open_files
 from transition_parser.integrations.server import Guard, bound_socket, make_server
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -141,23 +139,6 @@ def test_the_body_of_head_is_left_out():
     with listening() as (_, connect):
         found = connect(WHOLE.replace(b"GET", b"HEAD")).recv(4096)
         assert b"content-length: 4" in found and found.endswith(b"\r\n\r\n")
-
-
-LIMITED = """
-import resource
-from transition_parser.base.process import open_files
-resource.setrlimit(resource.RLIMIT_NOFILE, (40, 100))
-few, many = open_files(10), open_files(1000)
-print(few < 40, many, resource.getrlimit(resource.RLIMIT_NOFILE))
-"""
-
-
-def test_the_limit_of_files_is_raised_as_far_as_it_goes():
-    done = python("-c", LIMITED)
-    few, many, *limits = done.stdout.split(maxsplit=2)
-    assert few == "True" and 60 < int(many) < 100 and limits == ["(100, 100)\n"], done.stdout + done.stderr
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert open_files(1) >= 1 and resource.getrlimit(resource.RLIMIT_NOFILE) == before
 
 
 @pytest.mark.parametrize("host", [".foo", "a" * 64])

@@ -20,6 +20,7 @@ testclient = pytest.importorskip("fastapi.testclient", reason="pip install httpx
 from transition_parser import Parser  # noqa: E402
 from transition_parser.analysis.traces import trace  # noqa: E402
 from transition_parser.cli.main import build_parser  # noqa: E402
+from transition_parser.integrations import server  # noqa: E402
 from transition_parser.integrations.server import Limits, make_app  # noqa: E402
 
 TEXT = "She sells sea shells. Who told you that?"
@@ -192,14 +193,7 @@ def stuck(parsers, monkeypatch):
     """A server whose thread waits for an event."""
     go = Event()
 
-    def work_of(parsers):
-        return {
-            (name, what): lambda s, pause: go.wait(60) and [{}] * len(s)
-            for name in parsers
-            for what in ("parse", "trace")
-        }
-
-    monkeypatch.setattr("transition_parser.integrations.server.work_of", work_of)
+    monkeypatch.setattr(server, "_parses", lambda parser, asked, some, check: go.wait(60) and [{}] * len(some))
     app = make_app(parsers, Limits(seconds=0.2, waiting=1))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
@@ -218,16 +212,13 @@ def test_work_of_a_client_that_leaves_is_dropped(parsers, monkeypatch):
     """By the ASGI interface, as granian says it."""
     begun, go, parsed = Event(), Event(), []
 
-    def work(sentences, pause):
+    def work(parser, asked, sentences, check):
         begun.set()
         assert go.wait(60)
         parsed.extend(one.forms[0] for one in sentences)
         return [{}] * len(sentences)
 
-    def work_of(parsers):
-        return {("en-ewt", "parse"): work}
-
-    monkeypatch.setattr("transition_parser.integrations.server.work_of", work_of)
+    monkeypatch.setattr(server, "_parses", work)
     app = make_app(parsers)
 
     async def request(word, left):
@@ -267,9 +258,7 @@ def test_work_of_a_client_that_leaves_is_dropped(parsers, monkeypatch):
 
 
 def test_a_bug_is_a_500_and_the_server_goes_on(parsers, monkeypatch):
-    monkeypatch.setattr(
-        "transition_parser.integrations.batching._parses", lambda parser, some, pause: [1 / (len(some[0].forms) - 2)]
-    )
+    monkeypatch.setattr(server, "_parses", lambda parser, asked, some, check: [1 / (len(some[0].forms) - 2)])
     with testclient.TestClient(make_app(parsers), raise_server_exceptions=False) as client:
         answer = ask(client, model="en-ewt", text="Stop!")
         assert answer.status_code == 500 and "ZeroDivisionError" in answer.json()["error"]

@@ -74,18 +74,6 @@ def let_idle_threads_sleep() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-def open_files(wanted: int) -> int:
-    """Return how many more files and connections the process may open."""
-    import resource  # imported late because only POSIX has it
-
-    opened = len(os.listdir("/dev/fd"))
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft - opened < wanted:
-        soft = wanted + opened if hard == resource.RLIM_INFINITY else min(wanted + opened, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return wanted if soft == resource.RLIM_INFINITY else soft - opened
-
-
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
     """Yield `work(item)` for each item in order, from several spawned processes, `chunk` items at once."""
     items = iter(items)

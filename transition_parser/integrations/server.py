@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import re
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from functools import partial
+from threading import Event
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -28,22 +31,12 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as NotServed
 from starlette.middleware.gzip import GZipMiddleware
 
+from transition_parser.analysis.traces import graph_data, trace
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
-from transition_parser.base.process import open_files
-from transition_parser.integrations.batching import (
-    DRAW,
-    PARSE,
-    SLICE_OF_TRACES,
-    TRACE,
-    Batches,
-    BusyError,
-    ToTrace,
-    work_of,
-)
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
-from transition_parser.parsing.sentences.texts import sentences_from
+from transition_parser.parsing.texts import sentences_from
 
 Answer = TypeVar("Answer")
 _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
@@ -51,8 +44,7 @@ _AROUND = 4096  # bytes that a request may have besides the text
 _FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is started
 RETRY_SECONDS = 5
 _QUEUE = 1024  # connections that the operating system holds until they are accepted
-_SPARE_FILES = 64  # files that the process may open besides connections
-_CONNECTIONS = 1024  # connections at a time; further ones wait
+_CONNECTIONS = 512  # connections at a time; further ones wait. Most systems let a process open 1,024 files
 _GRACE = 10.0  # seconds that requests have to end when the server is ended
 
 
@@ -104,12 +96,92 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
+# --- turns in a thread -----------------------------------------------------------------------
+
+
+SLICE = 250.0  # the most `_cost` of a slice of several sentences: 100 words in sentences of usual length
+
+Check = Callable[[], None]  # called often by long work: raises `NobodyWaitsError`
+Work = Callable[[Sequence[Any], Check], Sequence[Any]]
+
+
+class BusyError(Exception):
+    """The error of a request that comes while too many requests are waiting."""
+
+
+class NobodyWaitsError(Exception):
+    """The error that ends work whose results nobody wants any more."""
+
+
+class Turns:
+    """A thread in which requests take turns: a slice of the sentences of each, so that short requests wait little."""
+
+    def __init__(self, most_waiting: int) -> None:
+        self._most_waiting, self._waiting = most_waiting, 0
+        self._thread = ThreadPoolExecutor(1)
+
+    async def results(self, work: Work, sentences: Sequence[Any]) -> list[Any]:
+        """Return the result of each sentence. Raises `BusyError` where too many requests wait."""
+        if self._waiting >= self._most_waiting:
+            raise BusyError
+        self._waiting += 1
+        ended, found = Event(), list[Any]()
+
+        def check() -> None:
+            if ended.is_set():
+                raise NobodyWaitsError
+
+        try:
+            for part in _slices(sentences):
+                found += await asyncio.get_running_loop().run_in_executor(self._thread, work, part, check)
+            return found
+        finally:
+            ended.set()
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Finish the slice that is being parsed, and cancel all requests."""
+        self._thread.shutdown(cancel_futures=True)
+
+
+def _slices(sentences: Sequence[Any]) -> Iterator[list[Any]]:
+    part, room = list[Any](), SLICE
+    for sentence in sentences:
+        if part and _cost(sentence) > room:
+            yield part
+            part, room = [], SLICE
+        part.append(sentence)
+        room -= _cost(sentence)
+    if part:
+        yield part
+
+
+def _cost(sentence: Any) -> float:
+    """Return the time of a sentence, in units that take about equally long for all lengths."""
+    words = len(sentence.forms)
+    return 8 + words + words * words / 300
+
+
+def _parses(parser: Parser, asked: Text, sentences: Sequence[Any], check: Check) -> list[dict[str, Any]]:
+    return [graph_data(parse, parse.annotated(), asked.drawings) for parse in parser.parse_stream(sentences)]
+
+
+def _traces(parser: Parser, asked: SentenceOfText, sentences: Sequence[Any], check: Check) -> list[str]:
+    found = (trace(parser, one, None, check, asked.derivation, asked.drawings) for one in sentences)
+    return [_json(one.as_data()) for one in found]
+
+
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+# --- requests ---------------------------------------------------------------------------------
+
+
 class _Service:
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
-        self.work = work_of(parsers)
         # no parse waits for a derivation of a long sentence, which can't be divided into slices
-        self.parsing, self.tracing = Batches(limits.waiting), Batches(limits.waiting, SLICE_OF_TRACES)
+        self.parsing, self.tracing = Turns(limits.waiting), Turns(limits.waiting)
         self.divider = ThreadPoolExecutor(1, "dividing")  # divides texts into sentences, one text at a time
 
     def close(self) -> None:
@@ -130,8 +202,7 @@ class _Service:
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
-        work = self.work[asked.model, DRAW if asked.drawings else PARSE]
-        found = await self.parsing.results(work, sentences) if sentences else []
+        found = await self.parsing.results(partial(_parses, parser, asked), sentences)
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
@@ -143,8 +214,8 @@ class _Service:
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
         if words > most:
             raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
-        wanted = ToTrace(sentences[asked.sentence], asked.derivation, asked.drawings)
-        (found,) = await self.tracing.results(self.work[asked.model, TRACE], [wanted])
+        work = partial(_traces, parser, asked)
+        (found,) = await self.tracing.results(work, [sentences[asked.sentence]])
         return found
 
     def _parser(self, asked: Text) -> Parser:
@@ -165,7 +236,7 @@ class _Service:
 
     def _sentences(self, parser: Parser, given: str | list[list[str]]) -> list[Any]:
         most = self.limits
-        sentences = sentences_from(given, parser.formalism.sentence, segmenter=parser.resources.segmenter)
+        sentences = sentences_from(given, parser.reading)
         words = sum(len(sentence.forms) for sentence in sentences)
         if words > most.words:
             raise HTTPException(
@@ -366,9 +437,6 @@ def make_server(
     app: FastAPI, bound: socket.socket, log: bool, seconds: float = Limits.reading, connections: int = _CONNECTIONS
 ) -> _Server:
     """Return the server of an app, which closes connections that send no headers, or read nothing, for `seconds`."""
-    room = open_files(connections + _SPARE_FILES) - _SPARE_FILES
-    if room < 1:
-        raise InputError("this process can't open enough files to serve: raise the limit (`ulimit -n`)")
     bound.setblocking(False)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # on Linux; accepted connections inherit it
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * seconds))
@@ -382,7 +450,7 @@ def make_server(
         # one request for each connection: who sends many and reads no answer holds up nobody
         http1_settings=HTTP1Settings(header_read_timeout=int(1000 * seconds), keep_alive=False),
         websockets=False,
-        backpressure=min(connections, room),
+        backpressure=connections,
         log_level=LogLevels.error,
         log_dictconfig={"handlers": on_stderr},
         log_access=log,

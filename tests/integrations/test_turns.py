@@ -1,25 +1,21 @@
-"""Requests that wait are parsed together, in slices, and get what they would get alone."""
+"""Requests take turns in a thread, a slice of each, and get what they would get alone."""
 
 import asyncio
 import json
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
+
+pytest.importorskip("fastapi", reason="pip install '.[serve]'")
+pytest.importorskip("granian", reason="pip install '.[serve]'")
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.analysis.traces import trace
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.integrations.batching import (
-    PARSE,
-    TRACE,
-    Batches,
-    BusyError,
-    NobodyWaitsError,
-    ToTrace,
-    _cost,
-    work_of,
-)
+from transition_parser.integrations import server
+from transition_parser.integrations.server import BusyError, NobodyWaitsError, Turns, _cost, _parses, _traces
 
 
 def text(name: str, sentences: int = 1, words: int = 2) -> list[Sentence]:
@@ -46,24 +42,29 @@ class Noted:
 THREE = 3.5 * _cost(text("a")[0])  # a slice of three sentences of two words
 
 
-def results_of(requests, size=THREE, beside=None):
+@pytest.fixture(autouse=True)
+def slices_of_three(monkeypatch):
+    monkeypatch.setattr(server, "SLICE", THREE)
+
+
+def results_of(requests, beside=None):
     """Return what each of some requests (work, sentences) gets that come while a first one is under way.
 
-    beside: a function of the queue and the tasks of the requests, awaited before the first one may end
+    beside: a function of the turns, the tasks of the requests and the first work, awaited before that may end
     """
     busy = Noted()
 
     async def run():
-        batches = Batches(9, size)
-        first = asyncio.create_task(batches.results(busy, text("first")))
+        turns = Turns(9)
+        first = asyncio.create_task(turns.results(busy, text("first")))
         await asyncio.to_thread(busy.begun.wait, 60)
-        tasks = [asyncio.create_task(batches.results(*request)) for request in requests]
+        tasks = [asyncio.create_task(turns.results(*request)) for request in requests]
         await asyncio.sleep(0)
         if beside is not None:
-            await beside(batches, tasks)
+            await beside(turns, tasks, busy)
         busy.let_go.set()
         found = await asyncio.gather(first, *tasks, return_exceptions=True)
-        batches.close()
+        turns.close()
         return found[1:]
 
     return asyncio.run(run())
@@ -76,30 +77,12 @@ def noted():
     return work
 
 
-def test_what_waits_is_done_together_and_each_gets_its_own(noted):
-    other = Noted()
-    other.let_go.set()
-    found = results_of([(noted, text("a", 2)), (other, text("b", 1)), (noted, text("c", 1))])
-    assert found == [["a0", "a1"], ["b0"], ["c0"]]
-    assert noted.order == [["a0", "c0", "a1"]] and other.order == [["b0"]]
-
-
-def test_short_requests_are_in_the_next_slice_and_long_ones_take_turns(noted):
+def test_short_requests_wait_for_one_slice_of_each_other_and_long_ones_take_turns(noted):
     found = results_of([(noted, text(name, 7)) for name in "ab"] + [(noted, text("short"))])
     assert found == [[f"{name}{i}" for i in range(7)] for name in "ab"] + [["short0"]]
-    assert noted.order[0] == ["a0", "b0", "short0"] and max(map(len, noted.order)) == 3
-    assert "".join(word[0] for part in noted.order[1:] for word in part) == "abababababab"
-
-
-def test_models_take_turns(noted):
-    order = []
-
-    def other(sentences, check):
-        order.append(len(noted.order))
-        return [0] * len(sentences)
-
-    results_of([(noted, text("a", 9)), (other, text("b", 6))])
-    assert order == [1, 2]
+    assert [(part[0][0], len(part)) for part in noted.order] == [
+        *(("a", 3), ("b", 3), ("s", 1), ("a", 3), ("b", 3), ("a", 1), ("b", 1)),
+    ]
 
 
 def test_a_sentence_longer_than_a_slice_is_one(noted):
@@ -116,9 +99,9 @@ def test_an_error_is_for_the_request_that_causes_it(noted, others):
 
 
 def test_too_many_are_refused_and_cancelled_ones_left_out(noted):
-    async def cancel(batches, tasks):
+    async def cancel(turns, tasks, busy):
         with pytest.raises(BusyError):
-            await batches.results(noted, text("b"))
+            await turns.results(noted, text("b"))
         for task in tasks[:5]:
             task.cancel()
 
@@ -128,14 +111,13 @@ def test_too_many_are_refused_and_cancelled_ones_left_out(noted):
 
 
 def test_closing_finishes_what_is_under_way_and_cancels_all(noted):
-    async def close(batches, tasks):
-        first = batches._waiting[0]
-        first.work.let_go.set()
-        batches.close()
-        assert first.work.order == [["first0"]]
+    async def close(turns, tasks, busy):
+        busy.let_go.set()
+        turns.close()
+        assert busy.order == [["first0"]]
 
-    (found,) = results_of([(noted, text("a"))], beside=close)
-    assert isinstance(found, asyncio.CancelledError) and not noted.order
+    (found,) = results_of([(noted, text("a", 9))], beside=close)
+    assert isinstance(found, asyncio.CancelledError) and len(noted.order) <= 1
 
 
 def test_work_ends_when_nobody_waits():
@@ -151,24 +133,29 @@ def test_work_ends_when_nobody_waits():
             raise
 
     async def run():
-        batches = Batches(9)
-        task = asyncio.create_task(batches.results(work, text("long")))
+        turns = Turns(9)
+        task = asyncio.create_task(turns.results(work, text("long")))
         await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         assert await asyncio.to_thread(ended.wait, 60)
-        batches.close()
+        turns.close()
 
     asyncio.run(run())
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
-def test_parses_do_not_depend_on_how_a_text_is_cut(model, path):
+def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
     parser = Parser.load(model, beam=2, precision="fp32")
     sentences = list(parser.read(path))[:7]
     expected = [str(parse.annotated()) for parse in parser.parse(sentences)]
-    work = work_of({model: parser})[model, PARSE]
+    asked = SimpleNamespace(drawings=False)
+
+    def work(some, check):
+        return _parses(parser, asked, some, check)
+
     for size in (1, 60, 300):
-        whole, backwards = results_of([(work, some) for some in (sentences, sentences[::-1])], size)
+        monkeypatch.setattr(server, "SLICE", size)
+        whole, backwards = results_of([(work, some) for some in (sentences, sentences[::-1])])
         assert [one["written"] for one in whole] == expected
         assert [one["written"] for one in backwards] == expected[::-1]
 
@@ -178,8 +165,8 @@ def test_a_trace_is_json_and_asks_at_each_step_whether_to_go_on(model, path):
     parser = Parser.load(model, beam=3, precision="fp32")
     sentences = list(parser.read(path))[:2]
     checks: list[int] = []
-    work = work_of({model: parser})[model, TRACE]
-    found = work([ToTrace(one, 0) for one in sentences], lambda: checks.append(0))
+    asked = SimpleNamespace(derivation=0, drawings=False)
+    found = _traces(parser, asked, sentences, lambda: checks.append(0))
     expected = [trace(parser, one, only=0).as_data() for one in sentences]
     assert [json.dumps(json.loads(one)) for one in found] == [json.dumps(one) for one in expected]
     assert len(checks) == sum(len(one["derivations"][0]["steps"]) for one in expected)
