@@ -225,7 +225,7 @@ def _register(kind: type[_Component], factory: str, model: str, assigns: Sequenc
         root: str = "root",
     ) -> _Component:
         if issubclass(kind, TreeComponent):
-            documents.register_noun_chunks(nlp.vocab)
+            nlp.vocab.get_noun_chunks = documents.noun_chunks
         elif root != "root":
             raise InputError(f"{name}: root is an option of trees, and the component makes AMRs: leave it out")
         values = (beam, batch_tokens, device, precision, threads, domain, lenpen)

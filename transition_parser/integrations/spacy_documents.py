@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 from spacy.errors import Errors
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
-from spacy.vocab import Vocab
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import AmrEntry, parse_entry, split_tokens
@@ -19,12 +17,9 @@ from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import AMRS, NO_VALUE, set_amr, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
-from transition_parser.parsing.sentences.texts import on_one_line
-from transition_parser.text.characters import Clusters, shows, space_before
+from transition_parser.text.characters import shows, space_before
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
-# relation, UPOS and XPOS: of white space, as in spaCy's own pipelines, and of tokens that go on with a word, as in UD
-SPACE, GOES_ON = ("dep", "SPACE", "_SP"), ("goeswith", "X", "GW")
 _COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → field of `Row`
 
 
@@ -33,7 +28,7 @@ class DocSentence(NamedTuple):
 
     start: int
     end: int
-    words: list[int]  # the first token of each of its words; white space and characters that do not show are no words
+    words: list[int]  # its words: all tokens but white space and characters that do not show
 
 
 def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSentence]:
@@ -48,32 +43,14 @@ def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSente
         found = {token_at.get(sentence.start) for sentence in sentences}  # a start inside a token is ignored
     starts = [i for i, value in enumerate(given.tolist()) if i == 0 or value == 1 or (value == 0 and i in found)]
     return [
-        DocSentence(start, end, [token.i for token, is_first in _word_tokens(document[start:end]) if is_first])
+        DocSentence(start, end, [token.i for token in document[start:end] if shows(token.text)])
         for start, end in zip(starts, [*starts[1:], len(document)], strict=True)
     ]
 
 
-def _word_tokens(span: Span) -> Iterator[tuple[Token, bool]]:
-    """Yield each token that shows, with False where it goes on with a word: spaCy divides grapheme clusters (flags)."""
-    clusters = Clusters.of(span.text)
-    starts = None if clusters.is_plain else set(clusters.starts)
-    for token in span:
-        if shows(token.text):
-            place = token.idx - span.start_char + space_before(token.text)
-            goes_on = (
-                starts is not None and place not in starts and token.i > span.start and not token.nbor(-1).whitespace_
-            )
-            yield token, not goes_on
-
-
-def _words_of(document: Doc, sentence: DocSentence) -> list[Span]:
-    """Return the tokens of each word of a sentence, without what does not show around it."""
-    found: list[list[int]] = []
-    for token, is_first in _word_tokens(document[sentence.start : sentence.end]):
-        if is_first:
-            found.append([token.i, token.i])
-        found[-1][1] = token.i
-    return [document[first : last + 1] for first, last in found]
+def on_one_line(text: str) -> str:
+    """Return the text with one space for each stretch of white space."""
+    return " ".join(text.split())
 
 
 # --- trees --------------------------------------------------------------------------------------------
@@ -81,9 +58,8 @@ def _words_of(document: Doc, sentence: DocSentence) -> list[Span]:
 
 def tree_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[Sentence]:
     """Yield each sentence that has words, with the tags, lemmas and features that the document has."""
-    for words in (_words_of(document, sentence) for sentence in sentences if sentence.words):
-        tokens = [word[0] for word in words]
-        rows = [Row(str(number), on_one_line(word.text)) for number, word in enumerate(words, 1)]
+    for tokens in ([document[i] for i in sentence.words] for sentence in sentences if sentence.words):
+        rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
         if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
             for i, token in enumerate(tokens):
                 lemma, feats = on_one_line(token.lemma_), str(token.morph)
@@ -113,7 +89,7 @@ def set_trees(
             if i in of_words:
                 last = i
             else:
-                of_space = _values_of_rest(document[i])
+                of_space = _values_of_space(document[i])
                 for name, of_name in values.items():
                     of_name[i] = of_space[name]
         if parse is not None:
@@ -132,16 +108,10 @@ def set_trees(
             document[i]._.arc_score = score
 
 
-def _values_of_rest(token: Token) -> dict[str, str]:
-    """Return attribute → value for a token that begins no word: its own tags, lemma and features, or else defaults."""
-    relation, pos, tag = GOES_ON if shows(token.text) else SPACE
-    return {
-        "DEP": relation,
-        "POS": token.pos_ or pos,
-        "LEMMA": token.lemma_ or token.text,
-        "TAG": token.tag_ or tag,
-        "MORPH": str(token.morph),
-    }
+def _values_of_space(token: Token) -> dict[str, str]:
+    """Return attribute → value for a token that is no word: its own values, or else those of spaCy's own pipelines."""
+    own = {"POS": token.pos_ or "SPACE", "LEMMA": token.lemma_ or token.text, "TAG": token.tag_ or "_SP"}
+    return {"DEP": "dep", **own, "MORPH": str(token.morph)}
 
 
 def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
@@ -154,7 +124,7 @@ def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
 
 def tree_of(span: Span) -> DependencyTree:
     """Return the tree over the words of a sentence of a parsed document, without white space."""
-    words = [token for token, is_first in _word_tokens(span) if is_first]
+    words = [token for token in span if shows(token.text)]
     number = {token.i: k for k, token in enumerate(words, 1)}
     heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
     tree = DependencyTree(tuple(heads), tuple(token.dep_ for token in words))
@@ -179,10 +149,8 @@ def amr_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[A
         yield AmrEntry.from_words((word for word, _ in words), {"id": str(number), "snt": text})
 
 
-def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Span]]:
-    for tokens in _words_of(document, sentence):
-        for word in split_tokens(tokens.text):
-            yield word, tokens
+def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Token]]:
+    return ((word, document[i]) for i in sentence.words for word in split_tokens(document[i].text))
 
 
 def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
@@ -192,7 +160,7 @@ def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[A
         del document.user_data["._.", AMRS, start, end]
     for sentence, parse in zip(sentences, parses, strict=True):
         if parse is not None:
-            words = [tokens for _, tokens in _amr_words(document, sentence)]
+            words = [token for _, token in _amr_words(document, sentence)]
             set_amr(document[sentence.start : sentence.end], words, parse)
 
 
@@ -247,20 +215,16 @@ def _kept(span: Span) -> tuple[int, dict] | None:
 # --- noun phrases -----------------------------------------------------------------------------
 
 
-Chunks = Iterator[tuple[int, int, int]]  # indices of the first token and of the token after the last; id of the label
-SyntaxIterator = Callable[[Doc | Span], Chunks]
-
 LABEL = "NP"
 NOMINALS = {"NOUN", "PROPN", "PRON"}
 # relations without their subtypes; an `nmod` is a phrase of its own if it follows its head, else a modifier
 HEADS = {"nsubj", "obj", "iobj", "obl", "nmod", "appos", "root", "dislocated", "vocative", "parataxis"}
 LEFT_MODIFIERS = {"det", "amod", "nummod", "compound", "nmod", "flat", "acl"}
 RIGHT_PARTS = {"flat", "goeswith", "fixed"}
-_ROOT_OF_SPACY = "ROOT"  # the relation of roots in the trees of spaCy's own parsers
 
 
-def noun_chunks(doclike: Doc | Span) -> Chunks:
-    """Yield the base noun phrases of a document or span, which do not overlap."""
+def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
+    """Yield the base noun phrases of a document or span: the first token, the token after the last, the label's id."""
     document = doclike.doc
     if not document.has_annotation("DEP"):
         raise ValueError(Errors.E029)
@@ -279,7 +243,7 @@ def noun_chunks(doclike: Doc | Span) -> Chunks:
 
 def _relation(token: Token) -> str:
     """Return the relation of a token without its subtype."""
-    return "root" if token.dep_ == _ROOT_OF_SPACY else token.dep_.partition(":")[0]
+    return "root" if token.dep_ == "ROOT" else token.dep_.partition(":")[0]
 
 
 def _heads_a_phrase(token: Token) -> bool:
@@ -289,21 +253,3 @@ def _heads_a_phrase(token: Token) -> bool:
     if _relation(token) == "nmod":
         return token.i > token.head.i
     return _relation(token) in HEADS
-
-
-@dataclass(frozen=True)
-class NounChunks:
-    """The syntax iterator of a vocabulary: `noun_chunks` for trees of Universal Dependencies."""
-
-    others: SyntaxIterator | None  # the earlier iterator of the vocabulary, for trees of spaCy's own parsers
-
-    def __call__(self, doclike: Doc | Span) -> Chunks:
-        """Yield the base noun phrases of a document or span."""
-        by_spacy = self.others is not None and any(token.dep_ == _ROOT_OF_SPACY for token in doclike.doc)
-        return self.others(doclike) if by_spacy and self.others else noun_chunks(doclike)
-
-
-def register_noun_chunks(vocab: Vocab) -> None:
-    """Make `NounChunks` the syntax iterator of a pipeline's vocabulary, unless one is set already."""
-    if not isinstance(vocab.get_noun_chunks, NounChunks):
-        vocab.get_noun_chunks = NounChunks(vocab.get_noun_chunks)

@@ -15,7 +15,7 @@ from transition_parser.graphs.amr import named
 with needs_extra("spacy", "documents of spaCy"):
     import spacy
     from spacy.parts_of_speech import IDS
-    from spacy.tokens import Doc, Span
+    from spacy.tokens import Doc, Span, Token
     from spacy.util import filter_spans
     from spacy.vocab import Vocab
 
@@ -61,18 +61,18 @@ def document_of_amr(parse: Any, vocab: Vocab | None) -> Doc:
     spaces = [end < start for (_, end), (start, _) in pairwise(parse.sentence.spans)] or [True] * (len(parse) - 1)
     document = Doc(vocab or vocabulary("en"), words=parse.forms, spaces=[*spaces, False])
     set_sentence_starts(document, [0])
-    set_amr(document[:], [document[i : i + 1] for i in range(len(document))], parse)
+    set_amr(document[:], list(document), parse)
     return document
 
 
-def set_amr(sentence: Span, words: Sequence[Span], parse: Any) -> None:
+def set_amr(sentence: Span, words: Sequence[Token], parse: Any) -> None:
     """Keep an `AmrParse` in `user_data`, by offsets that spaCy moves, and its names as entities if there are none."""
     document, start = sentence.doc, sentence.start_char
-    places = [(word.start_char - start, word.end_char - start) for word in words]
+    places = [(word.idx - start, word.idx + len(word) - start) for word in words]
     document.user_data["._.", AMRS, start, sentence.end_char] = {"amr": str(parse.annotated()), "words": places}
     names = []
     for node, name, _ in named(parse.graph):
-        if tokens := [token for word in parse.alignments[name] for token in words[word]]:
+        if tokens := [words[word] for word in parse.alignments[name]]:
             wiki, label = parse.wiki.get(node, "-").strip('"-'), parse.graph.labels[node]
             names.append(Span(document, tokens[0].i, tokens[-1].i + 1, label, kb_id=wiki))
     free = [name for name in filter_spans(names) if not any(token.ent_type for token in name)]
