@@ -83,7 +83,7 @@ def test_the_policy_allows_what_is_in_the_page_alone():
         (("-o", "x.html", "--model", "en-ewt", "--system", "arc-eager"), "--system is for the graphs of files"),
         (("-o", "x.html", "--id", "none"), f"{SAMPLE}: no sentence 'none'"),
         (("-o", "x.htm"), "x.htm: the name must end in .svg, .png, .pdf, .tex, .html"),
-        (("-o", "x.tex", "--system", "arc-eager"), "--system draws a derivation, and x.tex is of a tree alone"),
+        (("-o", "x.svg", "--system", "arc-eager"), "--system is for pages: let x.svg end in .html"),
         (("-o", "x.html", "--system", "arc-standard", "--sentences", "300"), "which arc-standard can't build"),
         (("-o", "x.html", "--model", "none"), "none: no such checkpoint"),
         (("-o", "x.html", "--model", "en-amr"), "is CoNLL-U, but the model parses into AMRs"),

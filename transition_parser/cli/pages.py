@@ -25,7 +25,6 @@ from transition_parser.cli.options import (
     check_options,
     check_unset,
     import_user_dir,
-    layout_of_text,
     port,
     positive,
 )
@@ -53,24 +52,24 @@ def beam_of_pages(given: int | None) -> int:
 
 
 _DRAW = """example:
-  transition-parser draw dev.conllu --id weblog-7 --system arc-hybrid-swap -o weblog-7.svg
+  transition-parser draw dev.conllu --id weblog-7 -o weblog-7.svg
   transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png
   transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
 FORMATS, PAGE = (".svg", ".png", ".pdf", ".tex"), ".html"
 OPTIONS: OptionsOf = {TREES: {"system": None}}
-_OF_MODELS = {"beam": None, **dict.fromkeys(("raw", "tokens", "tokenize", "vertical"), False), "user_dir": None}
-_OF_PAGES = {"sentences": 20, "model": []}
+_OF_MODELS = {"beam": None, "layout": None, "user_dir": None}
+_OF_PAGES = {"sentences": 20, "model": [], "system": None}
 
 
 def add_draw(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, read as by parse")
     parser.add_argument("--id", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)")
-    add_system(parser, required=False, formalism=TREES)
     output = f"picture or page to write; the name ends in {', '.join((*FORMATS, PAGE))}"
     parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=output)
     of_pages = parser.add_argument_group("options for pages")
     most = "draw the first N sentences at most (default: %(default)s)"
     of_pages.add_argument("--sentences", type=positive, default=_OF_PAGES["sentences"], metavar="N", help=most)
+    add_system(of_pages, required=False, formalism=TREES)
     models = "draw the parses of these models instead of the graphs in IN"
     of_pages.add_argument("--model", nargs="+", default=[], metavar="MODEL", help=models)
     _add_beam(of_pages)
@@ -81,25 +80,21 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
 def run_draw(arguments: argparse.Namespace) -> int:
     """Draw a sentence of a CoNLL-U file or an AMR bank.
 
-    With --system the picture of a tree includes the derivation that builds it (stack, buffer and arc of every step).
     The picture of an AMR includes the words that its nodes are aligned to. SVG needs no other package, PNG and PDF need
     the extra `draw`; .tex is a tree for the LaTeX package tikz-dependency.
 
     If -o ends in .html, the output is a page of many sentences, which opens without a server. The page steps through
-    derivations. Without --model they build the graphs of IN. With --model they are the derivations by which models
-    parse IN, with the probability of every action and the other hypotheses of the beam.
+    derivations. Without --model they build the graphs of IN, trees by the transition system --system. With --model they
+    are the derivations by which models parse IN, with the probability of every action and the other hypotheses of the
+    beam.
     """
     suffix = Path(arguments.output).suffix
     if suffix not in (*FORMATS, PAGE):
         raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")
     if suffix != PAGE:
         check_unset(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
-        formalism = formalism_of_files(arguments.input)
-        check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
-        if suffix == ".tex":
-            check_unset(arguments, {"system": None}, f"draws a derivation, and {arguments.output} is of a tree alone")
         with replacing(arguments.output) as temporary:
-            formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
+            formalism_of_files(arguments.input).draw(arguments.input, arguments.id, temporary)
         return 0
     if not arguments.model:
         check_unset(arguments, _OF_MODELS, "is only for parses of models: give --model")
@@ -132,7 +127,7 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.input])
     parser = Parser.load(model, beam_of_pages(arguments.beam))
-    read = parser.read(arguments.input, **layout_of_text(arguments))
+    read = parser.read(arguments.input, arguments.layout)
     traces = (trace(parser, sentence, drawings=True) for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
 

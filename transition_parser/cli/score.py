@@ -19,11 +19,10 @@ import argparse
 
 from transition_parser.cli.options import Command, OptionsOf, add, check_options, check_output, print_figures
 from transition_parser.parsing.formalisms import FORMALISMS, formalism_of_files
-from transition_parser.parsing.formalisms.trees import BREAKDOWNS
 
 HELP = "score parses against gold graphs: UAS, LAS, UPOS and others for trees, Smatch for AMRs"
 EXAMPLE = """example:
-  transition-parser score dev.conllu dev.parsed.conllu --full-labels --by-relation
+  transition-parser score dev.conllu dev.parsed.conllu --full-labels
   transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
   transition-parser score dev.conllu dev.parsed.conllu --conll18
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
@@ -49,8 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="punctuation; count (default): score all words; skip: do not score the words whose XPOS in GOLD is one of "
         "`` '' : , . (tags of the Penn Treebank)",
     )
-    for name, what in BREAKDOWNS.items():
-        trees.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=f"also give the LAS {what}")
     amrs = parser.add_argument_group("AMRs")
     fine = "also give the fine-grained scores (unlabeled, concepts, named entities and others)"
     amrs.add_argument("--fine-grained", action="store_true", help=fine)

@@ -15,7 +15,7 @@ import regex
 from transition_parser.base.errors import needs_extra, shortened
 
 SIZES = {  # kind of text → font size in pixels
-    "word": 15, "tag": 11, "lemma": 11, "figure": 10, "role": 12, "concept": 14, "constant": 13, "action": 12,
+    "word": 15, "tag": 11, "lemma": 11, "figure": 10, "role": 12, "concept": 14, "constant": 13,
 }  # fmt: skip
 UNSURE, DOUBTFUL = 0.9, 0.5  # below the first confidence an arc or node is unsure, below the second doubtful
 

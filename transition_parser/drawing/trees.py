@@ -1,35 +1,29 @@
-"""Pictures of trees: arcs above words, in one line or in several, or upright, a word a line; derivations; LaTeX."""
+"""Pictures of trees: arcs above words in one line, or upright, a word a line; LaTeX."""
 
 from __future__ import annotations
 
-import math
 import re
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from transition_parser.drawing.svg import doubt, element, figure, number, picture, text, text_width, tip, title
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.text.columns import UNKNOWN
-from transition_parser.transitions import Action, TransitionSystem
 
 _LEVEL, _TURN, _GAP, _FOOT = 26, 7, 14, 6  # height of a level, radius of corners, between words, between feet of arcs
 _LONG = 560  # the length from which the relation stands at the dependent: a window seldom shows the middle and an end
-_WIDTHS, _LINE_GAP = (1080, 700), 18  # widths of pictures in several lines: of a window, and of a tablet
-_PHONE, _ROW, _COLUMNS = 330, 24, (6, 16)  # upright: width of a picture, height of a word, widths of a level
+_NARROW, _ROW, _COLUMNS = 330, 24, (6, 16)  # upright: width of a picture, height of a word, widths of a level
 
 
 class Arc(NamedTuple):
-    """An arc. In a picture of several lines, `head` and `word` count the places of a line, `ends` the words."""
+    """An arc."""
 
     head: int  # from 0; -1 for the root
     word: int
     relation: str
     confidence: float | None
-    ends: tuple[int, ...]  # the dependent, and the head unless it is the root
 
     @property
     def span(self) -> tuple[int, int]:
@@ -42,54 +36,25 @@ class Arc(NamedTuple):
         return max(text_width(self.relation, "role"), text_width(figure(self.confidence), "figure"))
 
 
-@dataclass(frozen=True)
-class WordsWithArcs:
-    """The words of a tree, or of one of its lines, whose first and last word are places outside of it, ''."""
+class WordsWithArcs(NamedTuple):
+    """The words of a tree."""
 
     words: Sequence[str]
     rows: dict[str, Sequence[str]]  # kind of text → the values below the words
     arcs: Sequence[Arc]
-    is_line: bool = False
-
-    def line(self, start: int, end: int) -> WordsWithArcs:
-        """Return the words from `start` to before `end`; arcs that leave the line end at a place outside of it."""
-
-        def place(word: int) -> int:
-            return min(max(word - start + 1, 0), end - start + 1)
-
-        arcs = [
-            arc._replace(head=place(arc.head) if arc.head >= 0 else -1, word=place(arc.word))
-            for arc in self.arcs
-            if (start <= arc.word < end if arc.head < 0 else arc.span[0] < end and arc.span[1] >= start)
-        ]
-        rows = {kind: ["", *values[start:end], ""] for kind, values in self.rows.items()}
-        return WordsWithArcs(["", *self.words[start:end], ""], rows, arcs, is_line=True)
 
 
 def tree_drawings(sentence: Sentence, confidences: Sequence[float] = ()) -> list[str]:
-    """Return a tree as pictures in SVG, the widest first: in one line, in several lines, and upright.
+    """Return a tree as pictures in SVG: in one line, and if that is wide, also upright, a word a line.
 
     Arcs are groups of the class `arc`, with the numbers of dependent and head in `data-words`, from 0.
 
     confidences: of each word's arc
     """
     tree = tree_of(sentence, confidences)
-    layout = TreeLayout(tree)
-    label = f"Tree of: {' '.join(tree.words)}"
-    drawings, narrowest = [picture(layout.width, layout.height, label, *layout.parts())], layout.width
-    for width in _WIDTHS:
-        lines = [TreeLayout(tree.line(*ends)) for ends in _breaks(layout, width)] if narrowest > width else []
-        wide = max((line.width for line in lines), default=narrowest)
-        if wide < narrowest:
-            narrowest, tops = wide, [0.0, *accumulate(line.height + _LINE_GAP for line in lines)]
-            parts = (
-                element("g", *line.parts(wide), transform=f"translate(0 {number(top)})")
-                for line, top in zip(lines, tops)
-            )
-            drawings.append(picture(wide, tops[-1] - _LINE_GAP, label, *parts))
-    if narrowest > _PHONE:
-        drawings.append(_upright(tree, label))
-    return drawings
+    layout, label = TreeLayout(tree), f"Tree of: {' '.join(tree.words)}"
+    in_line = picture(layout.width, layout.height, label, *layout.parts())
+    return [in_line, _upright(tree, label)] if layout.width > _NARROW else [in_line]
 
 
 def tree_of(sentence: Sentence, confidences: Sequence[float] = ()) -> WordsWithArcs:
@@ -102,7 +67,7 @@ def tree_of(sentence: Sentence, confidences: Sequence[float] = ()) -> WordsWithA
         if any(value not in ("", UNKNOWN) for value in values)
     }
     arcs = [
-        Arc(head - 1, word, relation, confidences[word] if confidences else None, (word, head - 1)[: 2 if head else 1])
+        Arc(head - 1, word, relation, confidences[word] if confidences else None)
         for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True))
     ]
     return WordsWithArcs(sentence.forms, below, arcs)
@@ -151,8 +116,7 @@ class TreeLayout:
         self._make_room()
         self.places = [*accumulate(self.gaps, initial=widths[0] / 2 + 10)]
         self.width = self.places[-1] + widths[-1] / 2 + 10
-        has_root = not tree.is_line or any(arc.head < 0 for arc in tree.arcs)
-        self.base = _LEVEL * (max(self.levels, default=0) + (1.4 if has_root else 0.6)) + 8
+        self.base = _LEVEL * (max(self.levels, default=0) + 1.4) + 8
         self.height = self.base + 26 + 16 * len(tree.rows)
 
     def _make_room(self) -> None:
@@ -170,41 +134,27 @@ class TreeLayout:
                 for gap in range(low, high):
                     gaps[gap] += max(lacking, 0.0) / (high - low)
 
-    def parts(self, width: float | None = None) -> Iterator[str]:
-        """Yield the elements: arcs, words, and the rows below them. Arcs that leave a line end at its `width`."""
-        tree, last, base = self.tree, len(self.tree.words) - 1, self.base
+    def parts(self) -> Iterator[str]:
+        """Yield the elements: arcs, words, and the rows below them."""
+        tree, base = self.tree, self.base
         for i, arc in enumerate(tree.arcs):
-            yield element(
-                "g", title(arc.relation, arc.confidence), *(self._root(arc) if arc.head < 0 else self._arc(i, width)),
-                class_=f"arc {doubt(arc.confidence)}".rstrip(), data_words=" ".join(map(str, arc.ends)),
-            )  # fmt: skip
+            yield _group(arc, self._root(arc) if arc.head < 0 else self._arc(i))
         for i, (word, place) in enumerate(zip(tree.words, self.places, strict=True)):
-            if not (tree.is_line and i in (0, last)):
-                yield text(word, place, base + 18, "word")
-                for row, (kind, values) in enumerate(tree.rows.items()):
-                    yield text(values[i], place, base + 34 + 16 * row, kind)
+            yield text(word, place, base + 18, "word")
+            for row, (kind, values) in enumerate(tree.rows.items()):
+                yield text(values[i], place, base + 34 + 16 * row, kind)
 
-    def _end(self, i: int, word: int, width: float | None) -> tuple[float, bool]:
-        """Return the x of an end of an arc, and True where the arc leaves the line there."""
-        is_open = self.tree.is_line and word in (0, len(self.tree.words) - 1)
-        return ((width or self.width) if word else 0.0) if is_open else self.places[word] + self.feet[i, word], is_open
-
-    def _arc(self, i: int, width: float | None) -> Iterator[str]:
+    def _arc(self, i: int) -> Iterator[str]:
         arc, base = self.tree.arcs[i], self.base
-        (start, from_outside), (end, to_outside) = (self._end(i, word, width) for word in (arc.head, arc.word))
+        start, end = (self.places[word] + self.feet[i, word] for word in (arc.head, arc.word))
         top, sign = base - _LEVEL * self.levels[i], 1 if end > start else -1
         turn = sign * min(_TURN, abs(end - start) / 2)
         x, y, x1, x2, y1 = map(number, (start, top, start + turn, end - turn, top + abs(turn)))
-        path = f"M{x} {y}" if from_outside else f"M{x} {number(base)}V{y1}Q{x} {y} {x1} {y}"
-        x = number(end)
-        yield element(
-            "path", class_="line",
-            d=path + (f"H{x}" if to_outside else f"H{x2}Q{x} {y} {x} {y1}V{number(base - 4)}"),
-        )  # fmt: skip
-        if not to_outside:
-            yield tip(end, base + 1, 0, 1)
-        is_short = abs(end - start) < _LONG or to_outside
-        middle = (start + end) / 2 if is_short else end - sign * (48 + arc.width / 2)
+        last, foot = number(end), number(base - 4)
+        path = f"M{x} {number(base)}V{y1}Q{x} {y} {x1} {y}H{x2}Q{last} {y} {last} {y1}V{foot}"
+        yield element("path", class_="line", d=path)
+        yield tip(end, base + 1, 0, 1)
+        middle = (start + end) / 2 if abs(end - start) < _LONG else end - sign * (48 + arc.width / 2)
         yield text(arc.relation, middle, top + 4, "role")
         yield text(figure(arc.confidence), middle, top + 15, "figure")
 
@@ -217,11 +167,12 @@ class TreeLayout:
         yield text(said, x + beside, 14, "figure")
 
 
-def _breaks(layout: TreeLayout, width: float) -> Iterator[tuple[int, int]]:
-    """Yield the first word of each line, and the word after its last. Lines are about equally wide, at most `width`."""
-    lines = math.ceil(layout.width / (width - 100))  # with room for arcs that leave a line
-    ends = [bisect_right(layout.places, layout.width * line / lines) for line in range(lines)]
-    yield from pairwise(sorted({*ends, len(layout.places)}))
+def _group(arc: Arc, parts: Iterable[str]) -> str:
+    """Return an arc as a group."""
+    words = (arc.word,) if arc.head < 0 else (arc.word, arc.head)
+    kind = f"arc {doubt(arc.confidence)}".rstrip()
+    name = title(arc.relation, arc.confidence)
+    return element("g", name, *parts, class_=kind, data_words=" ".join(map(str, words)))
 
 
 def _upright(tree: WordsWithArcs, label: str) -> str:
@@ -234,7 +185,7 @@ def _upright(tree: WordsWithArcs, label: str) -> str:
     said = [figure(arc.confidence) for arc in arcs]
     after = [text_width(one, "figure") + 10 if one else 0.0 for one in said]
     names, most = max(map(sum, zip(named, after, strict=True))) + 6, max(1, *levels) + 0.5
-    column = min(max((_PHONE - start - names - 12) / most, _COLUMNS[0]), _COLUMNS[1])
+    column = min(max((_NARROW - start - names - 12) / most, _COLUMNS[0]), _COLUMNS[1])
     end = start + column * most + 6
     places = [_ROW * (i + 0.5) + 4 for i in range(len(tree.words))]
     parts = []
@@ -253,54 +204,20 @@ def _upright(tree: WordsWithArcs, label: str) -> str:
             lines = [tip(start - 1, tops[1], -1, 0), element("path", class_="line", d=path)]
         lines += [text(arc.relation, end + named[i] / 2, y + 4, "role")]
         lines += [text(said[i], end + named[i] + 4 + after[i] / 2, y + 4, "figure")]
-        kind = f"arc {doubt(arc.confidence)}".rstrip()
-        parts.append(
-            element(
-                "g", title(arc.relation, arc.confidence), *lines, class_=kind, data_words=" ".join(map(str, arc.ends))
-            )
-        )
+        parts.append(_group(arc, lines))
     for word, tag, y in zip(tree.words, tags, places, strict=True):
         parts.append(text(word, 2 + text_width(word, "word") / 2, y + 5, "word"))
         parts.append(text(tag, tagged + text_width(tag, "tag") / 2, y + 4, "tag"))
     return picture(end + names + 4, _ROW * len(tree.words) + 8, label, *parts)
 
 
-# --- derivations, and LaTeX ---------------------------------------------------------------------
+# --- LaTeX ---------------------------------------------------------------------------------------
 
 
-_STEP = 21  # height of a state in pixels
 _LATEX = {  # character → its form in LaTeX
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", **{character: f"\\{character}" for character in "&%$#_{}"},
 }  # fmt: skip
-
-
-def derivation_drawing(sentence: Sentence, system: TransitionSystem, actions: Sequence[Action]) -> str:
-    """Return the tree in SVG, and below it a line for each state: the action before it, its words, and its new arc."""
-    layout, names = TreeLayout(tree_of(sentence)), [*sentence.forms, "ROOT"]
-    left = 20 + max(text_width(str(action), "action") for action in actions)
-    places = [left + place for place in (*layout.places, layout.width + text_width("ROOT", "word") / 2)]
-    parts = [element("g", *layout.parts(), transform=f"translate({number(left)} 0)")]
-    for place, (said, kind) in enumerate({"stack": "stack", "buffer": "buffer", "done": "gone"}.items()):
-        parts.append(text(said, places[0] + 48 * place, layout.height + 18, "action", kind))
-    state, y, wide = system.initial(sentence.forms), layout.height + 42, 0.0
-    for step, action in enumerate((None, *actions)):
-        arcs: list[str] = []
-        if action is not None:
-            before, state = state.heads, system.apply(state, action)
-            parts.append(text(str(action), 10 + text_width(str(action), "action") / 2, y + step * _STEP, "action"))
-            changes = enumerate(zip(before, state.heads, strict=True))
-            arcs = [f"{names[new]} → {names[word]}" for word, (old, new) in changes if old != new]
-        for word, (name, place) in enumerate(zip(names, places, strict=True)):
-            kind = "stack" if word in state.stack else "buffer" if word in state.buffer else "gone"
-            kind += " top" if word in state.stack[-1:] else ""
-            parts.append(text(name, place, y + step * _STEP, "word", kind))
-        for arc in arcs:
-            x = places[-1] + text_width("ROOT", "word") / 2 + 20
-            parts.append(text(arc, x + text_width(arc, "action") / 2, y + step * _STEP, "action", "change"))
-            wide = max(wide, x + text_width(arc, "action"))
-    height = y + len(actions) * _STEP + 12
-    return picture(wide + 10, height, f"Derivation of: {' '.join(sentence.forms)}", *parts)
 
 
 def latex(sentence: Sentence) -> str:

@@ -339,10 +339,6 @@ class Comparison:
 
         return self._las_by(distance, (_ROOT, *_DISTANCES))
 
-    def by_tag(self) -> dict[str, Score]:
-        """Return LAS of the words with each UPOS tag of the gold file, the most frequent tag first."""
-        return self._las_by(lambda word: self._gold_words(word)[0].row.upos)
-
     def _las_by(self, key: Callable[[AlignedWord], str], order: Iterable[str] | None = None) -> dict[str, Score]:
         """Return value of `key` → LAS of the words with this value, in the given order, or by frequency in gold."""
         gold, system = (Counter(map(key, filter(self.counts, words))) for words in (self.gold, self.system))

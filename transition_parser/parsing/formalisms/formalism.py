@@ -99,10 +99,9 @@ class Formalism(ABC, Generic[E, P, G]):
 
     # --- files ------------------------------------------------------------------------------
 
-    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
+    def draw(self, path: str | os.PathLike, wanted: str | None, picture: Path) -> None:
         """Write the picture of the sentence of a file whose id is `wanted`; None for the first sentence.
 
-        system: the transition system whose derivation of the tree is drawn, too
         picture: its suffix is `.svg`, `.png`, `.pdf`, or `.tex`
         """
         from transition_parser.drawing.svg import write_drawing
@@ -113,16 +112,11 @@ class Formalism(ABC, Generic[E, P, G]):
         if picture.suffix == ".tex":
             picture.write_text(self.latex(found), encoding="utf-8")
         else:
-            graph = self.from_gold(found).drawings()[0] if system is None else self.derivation_drawing(found, system)
-            write_drawing(graph, picture)
+            write_drawing(self.from_gold(found).drawings()[0], picture)
 
     def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return what a derivation builds as pictures, like `drawings` of parses; none where these show it."""
         return []
-
-    def derivation_drawing(self, sentence: E, system: str) -> str:
-        """Return a picture of a tree and of its derivation by a transition system."""
-        raise input_error(f"pictures of derivations are for trees, not {self.name}")
 
     def latex(self, sentence: E) -> str:
         """Return a tree as LaTeX."""

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from transition_parser.modules.tagging import Tags
 
 
-# method of `Comparison` that breaks the LAS down → the words that describe this breakdown in help texts
-BREAKDOWNS = {
-    "by_relation": "for each gold relation",
-    "by_length": "by sentence length, in words",
-    "by_distance": "by the distance of a word from its head, in words",
-    "by_tag": "for each UPOS tag of GOLD",
-}
-
-
 def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
     return lambda sums: round(100.0 * sums[name] / sums["_words"], 2) if sums["_words"] else 0.0
 
@@ -44,7 +35,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sentence, read_graphs = Sentence, staticmethod(read_conllu)
     no_graph: ClassVar = {"multiword_tokens": []}
     annotations = ("scores", "actions")
-    score_options: ClassVar = {**dict.fromkeys(["conll18", "full_labels", *BREAKDOWNS], False), "punct": None}
+    score_options: ClassVar = {"conll18": False, "full_labels": False, "punct": None}
     lenpen = 1.0
     grows = ("arcs",)
     sums = ("_words", "_heads", "_labeled")
@@ -81,12 +72,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         heads = zip(ours.heads, theirs.heads, strict=True)
         relations = zip(ours.relations, theirs.relations, strict=True)
         return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
-
-    def derivation_drawing(self, sentence: Sentence, system: str) -> str:
-        from transition_parser.drawing.trees import derivation_drawing
-
-        gold = self._gold(sentence, system)
-        return derivation_drawing(sentence, gold.system, gold.actions)
 
     def latex(self, sentence: Sentence) -> str:
         from transition_parser.drawing.trees import latex
@@ -131,16 +116,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
             if annotated:
                 of_all = ", ".join(f"{name} {count}" for name, count in annotated.items())
                 text += f"\nAs in the official script all {words} words count; gold has fewer with {of_all}"
-        for name in BREAKDOWNS:
-            if given.get(name):
-                table = getattr(comparison, name)()
-                figures[name] = {
-                    key: {"gold": score.gold, "system": score.system, "f1": round(score.f1, 2)}
-                    for key, score in table.items()
-                }
-                text += f"\n\n{name.replace('_', ' '):<18}{'gold':>8}{'system':>8}{'LAS':>8}"
-                for key, score in table.items():
-                    text += f"\n{key:<18}{score.gold:>8}{score.system:>8}{score.f1:>8.2f}"
         if given.get("html"):
             from transition_parser.drawing.reports import tree_report, write_page
 
