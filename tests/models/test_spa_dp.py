@@ -1,7 +1,6 @@
 """SPA-DP: rescans against loops that are written out, trees against all trees, sentences alone and in a batch."""
 
 import itertools
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,12 +21,8 @@ from transition_parser.models.spa_dp import (
     SequencePreservedAttention,
     VanillaAttention,
 )
-from transition_parser.modules.contract import ScoredTree, only_legal
-from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
-from transition_parser.parsing.parses import graph_of
-from transition_parser.parsing.search import derivations_of_trees, search
-from transition_parser.transitions import RootRelations
 
 EXACT = 1e-10
 LENGTHS = (4, 1, 6)  # of words and root
@@ -121,27 +116,6 @@ def test_scores_of_relations_read_a_word_and_its_head(sentences):
 TREES = {n: np.array([tree.heads for tree in all_trees(n, projective=False)]) for n in range(1, 7)}
 
 
-@pytest.mark.parametrize("system", ["arc-standard-swap", "arc-hybrid-swap"])
-@pytest.mark.parametrize("labeled", [False, True])
-def test_derivations_build_their_trees(system, labeled):
-    words = ["a", "b", "c", "a", "d"]
-    shift_words = ("a", "c") if labeled else ()
-    table = make_table(system, shift_words, ["root", "x", "y"], RootRelations(frozenset({"root"})))
-    encoder_out = EncoderOut(torch.zeros(1, 6, 1), torch.ones(1, 6, dtype=torch.bool), torch.tensor([5]))
-    encoder_out = replace(encoder_out, features=torch.tensor(table.features(words))[None])
-    for number, heads in enumerate(TREES[5].tolist()):
-        relations = ["root" if head == 0 else "xy"[(number + i) % 2] for i, head in enumerate(heads)]
-        scores = [-float(i) for i in range(5)]
-        tree = DependencyTree(tuple(heads), tuple(relations))
-        decoder = SimpleNamespace(table=table, trees=lambda _, tree=tree, scores=scores: [ScoredTree(tree, scores)])
-        (found,) = derivations_of_trees(decoder, encoder_out)
-        assert graph_of(table, words, found.tokens) == tree
-        assert sorted(score for score in found.step_scores if score) == sorted(scores[1:])
-        assert found.score == pytest.approx(sum(scores) / (len(found.tokens) + 1))
-        arcs = [score for token, score in zip(found.tokens, found.step_scores) if table.relation[token]]
-        assert len(arcs) == 5
-
-
 # --- whole models ---------------------------------------------------------------------------
 
 
@@ -205,7 +179,7 @@ def test_gold_derivations_give_gold_heads_and_relations(case):
 
 @pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
 def test_trees_are_those_of_the_scores(case):
-    """One tree, whatever beam and nbest; its scores are log-probabilities of heads and relations."""
+    """Their scores are log-probabilities of heads and relations."""
     plain, net_input = case.model.plain, case.batch["net_input"]
     with torch.no_grad():
         encoder_out = plain.encode(net_input)
@@ -213,19 +187,16 @@ def test_trees_are_those_of_the_scores(case):
             *plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"])
         )
         by_head = only_legal(heads.scores, heads.competing).log_softmax(-1)
-    found = search(plain, encoder_out, 4, 4)
     system = case.task.table.system
-    for i, hypotheses in enumerate(found):
-        (best,) = hypotheses
-        words = case.task.resources.words(net_input["src_tokens"][i].tolist())
-        tree, n = graph_of(case.task.table, words, best.tokens), len(words)
+    for i, (tree, scores) in enumerate(plain.decoder.trees(encoder_out)):
+        n = len(tree)
         if n <= 6:
             logs = by_head[i, :n, : n + 1].double().numpy()
             totals = logs[np.arange(n), TREES[n] - 1].sum(1)
             assert tree.heads == tuple(TREES[n][totals.argmax()].tolist())
         positions = [head - 1 if head else n for head in tree.heads]
         total = sum(float(by_head[i, word, head]) for word, head in enumerate(positions))
-        assert sum(best.step_scores) < total < 0  # the relations have their share
+        assert sum(scores) < total < 0  # the relations have their share
         assert all(system.roots.allow(label, head == 0) for head, label in zip(tree.heads, tree.relations, strict=True))
 
 

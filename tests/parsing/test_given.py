@@ -160,28 +160,24 @@ def sentences(*ids: str | None) -> list[AmrEntry]:
 
 def test_ids_tell_the_sentences():
     a, b = Given((DOG,), id="a"), Given((BARK,), id="b")
-    for facts in ([b, a], {"a": a, "b": b}):
-        given = GivenFacts(facts)
-        assert given.has_ids
-        assert [given.next(sentence) for sentence in sentences("a", None, "c")] == [a, None, None]
-        with pytest.warns(UserWarning, match="the inputs do not have the sentence of these facts$"):
-            given.warn_of_unused()
+    given = GivenFacts({"a": a, "b": b})
+    assert [given.next(sentence) for sentence in sentences("a", None, "c")] == [a, None, None]
+    with pytest.warns(UserWarning, match="the inputs do not have the sentence of these facts$"):
+        given.warn_of_unused()
 
 
 def test_without_ids_the_order_tells_the_sentences():
     a, b = Given((DOG,)), Given((BARK,))
     given = GivenFacts([a, None, b, b])
-    assert not given.has_ids
     assert [given.next(sentence) for sentence in sentences("a", None, "c")] == [a, None, b]
-    with pytest.warns(UserWarning, match="the inputs do not have the sentence of these facts$"):
-        given.warn_of_unused()
 
 
-def test_ids_come_once_and_for_all():
-    with pytest.raises(InputError, match="sentence a: there are facts of this sentence already"):
-        GivenFacts([Given(id="a"), Given(id="a")])
-    with pytest.raises(InputError, match="the facts have no id, but other facts have one"):
-        GivenFacts([Given(id="a"), Given()])
+@pytest.mark.parametrize(("line", "problem"), [({**LINE}, "sentence .*: there are facts of"), ({"none": [0]}, "no id")])
+def test_each_line_of_a_file_has_an_id_of_its_own(line, problem, tmp_path):
+    path = tmp_path / "facts.jsonl"
+    path.write_text(json.dumps(LINE) + "\n" + json.dumps(line) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"facts\.jsonl:2: .*{problem}"):
+        read_given(path)
 
 
 LONG = "x" * 5000

@@ -29,7 +29,6 @@ from transition_parser.cli.options import (
     check_options,
     check_output,
     import_user_dir,
-    layout_of_text,
     positive,
     shard,
 )
@@ -45,7 +44,7 @@ EXAMPLE = """example:
   echo 'She sells sea shells. Do they sell?' | transition-parser parse en -
   transition-parser parse en letter.txt -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
-  transition-parser parse en reviews-*.parquet --column text -o parsed/
+  transition-parser parse en reviews-*.jsonl --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None, "multi_sentence": False}}
 WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
@@ -53,7 +52,7 @@ WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `w
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="name of a model, exported folder, or checkpoint")
-    inputs = "files to parse: text, CoNLL-U, AMR, JSONL or Parquet (-: standard input)"
+    inputs = "files to parse: text, CoNLL-U, AMR or JSONL (-: standard input)"
     parser.add_argument("input", nargs="+", metavar="IN", help=inputs)
     output = "output file (default: standard output); DIR/, with the slash: write one file for each input into DIR"
     parser.add_argument("-o", "--output", metavar="FILE", help=output)
@@ -76,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_input(group: argparse._ArgumentGroup) -> None:
     add_text(group)
-    column = "column of JSONL or Parquet files that holds the text (standard input is read as JSONL)"
+    column = "column of JSONL files that holds the text (standard input is read as JSONL)"
     group.add_argument("--column", metavar="NAME", help=column)
     longest = (
         "most words of a sentence (default: %(default)s); raw text is divided there, longer given sentences are refused"
@@ -109,9 +108,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--no-edits", action="store_false", dest="edits", help=edits)
     several = "AMR: write one graph for each input or row of a table, with its sentences as :snt1, :snt2, …"
     group.add_argument("--multi-sentence", action="store_true", help=several)
-    added = (
-        "name of the column of parses that JSONL and Parquet get (default: conllu, for AMRs amr, with --json parses)"
-    )
+    added = "name of the column of parses that JSONL gets (default: conllu, for AMRs amr, with --json parses)"
     group.add_argument("--parse-column", metavar="NAME", help=added)
 
 
@@ -132,19 +129,21 @@ def _add_speed(group: argparse._ArgumentGroup) -> None:
     resume = "keep the files that DIR/ has already: each file is written whole or not at all"
     group.add_argument("--resume", action="store_true", help=resume)
     part = "parse the I-th of N parts of the input; the outputs of all parts, joined in order, are the whole output"
-    group.add_argument("--shard", type=shard, metavar="I/N", help=f"{part} (with -o DIR/: every N-th file)")
+    group.add_argument(
+        "--shard", type=shard, default=(1, 1), metavar="I/N", help=f"{part} (with -o DIR/: every N-th file)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
-    from transition_parser.parsing.bulk import check_formats, names_in
-    from transition_parser.parsing.sentences.inputs import Input, several
+    from transition_parser.parsing.bulk import Input, several
+    from transition_parser.parsing.given import GivenFacts, read_given
 
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
         raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
-    if arguments.multi_sentence and (arguments.shard is not None or arguments.nbest > 1):
+    if arguments.multi_sentence and (arguments.shard != (1, 1) or arguments.nbest > 1):
         raise InputError("--multi-sentence makes one graph of an input: leave out --shard and --nbest")
     if arguments.alignments and arguments.json:
         raise InputError("--alignments is for AMRs as text: leave it out, --json writes the words of each node anyway")
@@ -153,44 +152,26 @@ def run(arguments: argparse.Namespace) -> int:
     keep_few_kernels()
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
-    given = _given(arguments)
+    given = GivenFacts(read_given(arguments.given)) if arguments.given else None
     job = _job(arguments, given)
     if into_folder:
-        names = names_in(arguments.output, arguments.input, job.suffix, job.reading)
-        first, step = arguments.shard or (1, 1)
+        names = job.names_in(arguments.output, arguments.input)
+        first, step = arguments.shard
         with folder(arguments.output):
             for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
                 if not (arguments.resume and os.path.exists(name)):
                     job.write([Input(path)], name)
     else:
-        check_formats(arguments.input, job.reading)
         inputs = several(arguments.input) if len(arguments.input) > 1 else [Input(arguments.input[0])]
         job.write(inputs, arguments.output, arguments.shard)
-    if given is not None and arguments.shard is None and not arguments.resume:
+    if given is not None and arguments.shard == (1, 1) and not arguments.resume:
         given.warn_of_unused()
     return 0
-
-
-def _given(arguments: argparse.Namespace) -> GivenFacts | None:
-    from transition_parser.parsing.given import GivenFacts, read_given
-
-    if arguments.given is None:
-        return None
-    facts = read_given(arguments.given)
-    given = GivenFacts(facts)
-    in_parts = arguments.resume or arguments.shard or len(arguments.input) > 1
-    if facts and in_parts and not given.has_ids:
-        raise facts[0].error(
-            "the facts have no id, so line N holds the facts of sentence N: give the facts ids, or parse one input as "
-            "a whole, without --resume and --shard"
-        )
-    return given
 
 
 def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.parser import Parser
-    from transition_parser.parsing.sentences.files import Reading
 
     names = "beam batch_tokens device precision threads domain lenpen nbest longest edits".split()
     options = {name: getattr(arguments, name) for name in names}
@@ -205,9 +186,9 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
     added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))
-    others = {"column": arguments.column, "longest": arguments.longest, "segmenter": parser.resources.segmenter}
-    reading = Reading(**layout_of_text(arguments), **others, added=added)
-    return Job(parser, reading, annotations, arguments.json, given, arguments.multi_sentence)
+    reading = parser.reading._replace(layout=arguments.layout)
+    several = arguments.multi_sentence
+    return Job(parser, reading, annotations, arguments.json, arguments.column, added, given, several)
 
 
 COMMANDS = {"parse": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -98,7 +98,7 @@ class Given:
     none: words that no node comes from
     top: the top of the graph: a variable or a span, as for the end of an edge
     complete: True if the graph has no other nodes, and no other edges except edges that it needs to be connected
-    id: the id of the sentence; None if the order of the sentences assigns the facts
+    id: the id of the sentence, for messages
     path, line: the file and the line of the facts, for messages
 
     Raises `InputError` for facts that contradict each other.
@@ -273,14 +273,19 @@ _LINE = dict.fromkeys(_PARTS, _OBJECTS) | {
 }
 
 
-def read_given(path: str | os.PathLike) -> list[Given]:
-    """Return the facts of a file. Raises `InputError`, with the line, for a line that holds no facts of a sentence."""
-    name, found = str(path), list[Given]()
+def read_given(path: str | os.PathLike) -> dict[str, Given]:
+    """Return id → facts of a file. Raises `InputError`, with the line, for a line that holds no facts of a sentence."""
+    name, found = str(path), dict[str, Given]()
     with errors_at(path), open_input(path) as file:
         lines = [*enumerate(file, 1)]
     for number, raw in lines:
         if line := decode_line(raw, name, number).strip():
-            found.append(given_of(json_object(line, name, number), name, number))
+            given = given_of(json_object(line, name, number), name, number)
+            if given.id is None:
+                raise given.error("the facts have no id: give the id of their sentence")
+            if given.id in found:
+                raise given.error("there are facts of this sentence already: put all its facts into one object")
+            found[given.id] = given
     return found
 
 
@@ -310,35 +315,15 @@ def _frozen(value: Any) -> Any:
 
 
 class GivenFacts:
-    """The facts of many sentences, by their ids or in the order of the sentences.
+    """The facts of many sentences.
 
-    facts: id of the sentence → its facts; or an iterable with facts, or None, for each sentence in order. If the facts
-        of a sequence all have ids, the ids assign them to sentences, and their order does not matter.
-
-    Raises `InputError` for two `Given` of one id, and for a list in which some facts have an id and others have none.
+    facts: id of the sentence → its facts; or an iterable with the facts of each sentence in order, None for no facts
     """
 
     def __init__(self, facts: Mapping[str, Given] | Iterable[Given | None]) -> None:
-        self._by_id: dict[str, Given] | None = None
-        self._in_order: Iterator[Given | None] = iter(())
-        if isinstance(facts, Mapping):
-            self._by_id = dict(facts)
-        elif isinstance(facts, Sequence) and any(given is not None and given.id is not None for given in facts):
-            self._by_id = {}
-            for given in (one for one in facts if one is not None):
-                if given.id is None:
-                    raise given.error("the facts have no id, but other facts have one: give all an id, or none")
-                if given.id in self._by_id:
-                    raise given.error("there are facts of this sentence already: put all its facts into one object")
-                self._by_id[given.id] = given
-        else:
-            self._in_order = iter(facts)
+        self._by_id = facts if isinstance(facts, Mapping) else None
+        self._in_order: Iterator[Given | None] = iter(() if isinstance(facts, Mapping) else facts)
         self._met: set[str] = set()
-
-    @property
-    def has_ids(self) -> bool:
-        """True where ids, and not their order, assign facts to sentences."""
-        return self._by_id is not None
 
     def next(self, sentence: Any) -> Given | None:
         """Return the facts of the next sentence, None for a sentence without facts."""
@@ -350,11 +335,8 @@ class GivenFacts:
         return self._by_id.get(sentence.id)
 
     def warn_of_unused(self) -> None:
-        """Warn of the facts of the sentences that `next` was not called with."""
-        if self._by_id is None:
-            unused = [given for given in self._in_order if given is not None]
-        else:
-            unused = [given for name, given in self._by_id.items() if name not in self._met]
+        """Warn of the facts with ids of sentences that `next` was not called with."""
+        unused = [given for name, given in (self._by_id or {}).items() if name not in self._met]
         if unused:
             more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
             warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.modules.contract import ActionScores, GraphDecoder, Hypothesis, ParserModel
+from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.oracles.static import oracle
 from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.states.amr_machine import AmrMachine, Rows
-from transition_parser.states.table import SHIFT_ID, ActionTable
-from transition_parser.transitions import Kind, TreeSystem
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Kind
 from transition_parser.transitions.amr_state import MAKE_NODES
 
 # Finished sentences stay until at most this share of the batch is unfinished: removing them copies all other states.
@@ -76,11 +75,9 @@ def search(
         longer derivations.
     guide: keeps derivations to the facts that are given about some of the sentences
 
-    In a final state only `</s>` is legal, with probability 1, so no network step is spent on it. A model of whole trees
-    has the one derivation of its best tree. Raises `NotFiniteError` where scores are not numbers.
+    In a final state only `</s>` is legal, with probability 1, so no network step is spent on it. Raises
+    `NotFiniteError` where scores are not numbers.
     """
-    if isinstance(model.decoder, GraphDecoder):
-        return [[one] for one in derivations_of_trees(model.decoder, encoder_out)]
     if guide is None:
         found = model.decoder.search_at_once(encoder_out, beam)
         if found is not None:
@@ -89,24 +86,6 @@ def search(
             tokens, scores = found.actions.numpy()[places], found.added.numpy()[places].astype(np.float64)
             return _ranked(tokens, scores, found.steps.numpy()[places], places[0], len(found.counts), nbest, lenpen)
     return _Search(model, encoder_out, beam, nbest, lenpen, guide).run()
-
-
-def derivations_of_trees(decoder: GraphDecoder, encoder_out: EncoderOut) -> Iterator[Hypothesis]:
-    """Yield the derivation of each tree by the static oracle; the action that attaches a word has the arc's score."""
-    table, system = decoder.table, cast(TreeSystem, decoder.table.system)
-    tokens, names = {action: token for token, action in enumerate(table.actions)}, ["", *table.shift_words]
-    for sentence, (tree, scores) in enumerate(decoder.trees(encoder_out)):
-        ids = [0] * len(tree)
-        if table.labeled_shift and encoder_out.features is not None:
-            ids = encoder_out.features[sentence, : len(tree), SHIFT_ID].tolist()
-        words = [names[i] for i in ids]
-        state, taken = system.initial(words), []
-        steps: list[float] = []
-        for action in oracle(system, words, tree):
-            before, state = state, system.apply(state, action)
-            taken.append(tokens[action])
-            steps.append(sum(one for one, old, new in zip(scores, before.heads, state.heads) if old != new))
-        yield Hypothesis(taken, steps, sum(steps) / (len(steps) + 1))
 
 
 def _ranked(
