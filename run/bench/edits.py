@@ -24,9 +24,10 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.edits import order
+from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.formalisms.amr import Amr
 from transition_parser.parsing.formalisms.formalism import ReadTrees
-from transition_parser.parsing.sentences.files import read_sentences
+from transition_parser.parsing.texts import Reading
 
 
 class Recorder(Amr):
@@ -70,7 +71,7 @@ class Scores:
 def gains(loaded: Parser[AmrParse], path: str, most: int) -> dict[str, object]:
     """Return Smatch of the parses of the first sentences of a bank, and what each edit gains."""
     gold = {entry.id: entry.amr for entry in islice(read_bank(path, []), most)}  # some banks have broken entries
-    sentences = [sentence for sentence in read_sentences(path, AmrEntry) if sentence.id in gold]
+    sentences = [sentence for sentence in read_sentences(path, Reading(AmrEntry)) if sentence.id in gold]
     recorder, edits = Recorder(), order.EDITS
     loaded.formalism = recorder
     loaded.parse(sentences)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.cli.test_parse_many import ROWS, jsonl, parquet
+from tests.cli.test_parse_many import ROWS, jsonl
 from tests.conftest import SAMPLE, run_here
 from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
@@ -72,9 +72,3 @@ def test_rows_get_a_list(tmp_path):
     assert [{key: row[key] for key in row if key != "parses"} for row in rows] == ROWS
     found = [[[word["form"] for word in one["words"]] for one in row["parses"]] for row in rows]
     assert found == [[["Go", "now", "."]], [], [], [["Stop"]]]
-    table = parquet(tmp_path / "a.parquet")
-    run_here("parse", "en-ewt", table, *arguments, tmp_path / "out.parquet")
-    import pyarrow.parquet as pq
-
-    texts = pq.read_table(tmp_path / "out.parquet")["parses"].to_pylist()
-    assert [json.loads(text) for text in texts] == [row["parses"] for row in rows]

@@ -28,14 +28,6 @@ def jsonl(path, rows=ROWS):
     return path
 
 
-def parquet(path, rows=ROWS, groups=2):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    columns = {name: [row[name] for row in rows] for name in ("text", "words")}
-    table = pa.table({"number": range(len(rows)), **columns}).replace_schema_metadata({"made by": "a test"})
-    pq.write_table(table, path, row_group_size=groups)
-    return path
-
-
 def read_jsonl(path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
 
@@ -146,18 +138,6 @@ def test_rows_from_a_pipe_are_parsed_as_they_come():
             assert row["text"] == text and forms(row["conllu"]) == ([text.split()] if text else [])
 
 
-@pytest.mark.parametrize("column", ["text", "words"])
-def test_rows_of_parquet_are_kept_as_they_are(column, tmp_path):
-    path, out = parquet(tmp_path / "a.parquet"), tmp_path / "out.parquet"
-    import pyarrow.parquet as pq
-
-    parse(path, "--column", column, "-o", out)
-    before, after = pq.read_table(path), pq.read_table(out)
-    assert after.drop_columns(["conllu"]).equals(before) and after.schema.metadata == before.schema.metadata
-    expected = parse(jsonl(tmp_path / "a.jsonl"), "--column", column).stdout.split("\n")[:-1]
-    assert after["conllu"].to_pylist() == [json.loads(line)["conllu"] for line in expected]
-
-
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -179,24 +159,12 @@ def test_bad_rows_of_jsonl(line, said, tmp_path):
     assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
 
 
-def test_bad_parquet(tmp_path):
-    path, out = parquet(tmp_path / "a.parquet"), tmp_path / "out.parquet"
-    failed = lambda *arguments: parse(*arguments, status=2).stderr  # noqa: E731
-    assert "there is no column 'body' (the columns: 'number', 'text', 'words')" in failed(
-        path, "--column", "body", "-o", out
-    )
-    assert f"{path}: row 1: column 'number' holds 0: it must be a text" in failed(path, "--column", "number", "-o", out)
-    assert "there is a column 'words' already" in failed(path, "--column", "text", "--parse-column", "words", "-o", out)
-    assert "give -o FILE" in failed(path, "--column", "text")
-    assert "the file is a table: name the column" in failed(path, "-o", out)
-    assert "give -o DIR/" in failed(path, "--column", "text", "-o", out, "--resume")
-    broken = tmp_path / "b.parquet"
-    broken.write_bytes(path.read_bytes()[:-5])
-    assert f"{broken}: not a Parquet file" in failed(broken, "--column", "text", "-o", out)
-    assert "No such file" in failed(tmp_path / "no.parquet", "--column", "text", "-o", out)
-    rows = parquet(tmp_path / "c.parquet", [*ROWS, {"text": "a", "words": ["a", ""]}])
-    assert f"{rows}: row 5: column 'words' holds ['a', '']" in failed(rows, "--column", "words", "-o", out)
-    assert not out.exists()
+def test_tables_and_folders_that_are_not_named_in_full(tmp_path):
+    path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
+    said = parse(path, "-o", out, status=2).stderr
+    assert "the file is a table: name the column" in said
+    said = parse(path, "--column", "text", "-o", out, "--resume", status=2).stderr
+    assert "give -o DIR/" in said and not out.exists()
 
 
 # --- shards -----------------------------------------------------------------------------
@@ -224,19 +192,6 @@ def test_shards_together_are_the_whole(model, text, options, of, tmp_path):
         run_here(*arguments, "--shard", f"{number}/{of}", "-o", out)
         found.append(out.read_text(encoding="utf-8"))
     assert "".join(found) == expected and (of > 3 or all(found))
-
-
-def test_shards_of_parquet_have_all_rows_in_order(tmp_path):
-    path = parquet(tmp_path / "a.parquet", ROWS * 5, groups=3)
-    import pyarrow.parquet as pq
-
-    numbers = []
-    for number in range(1, 8):
-        parse(path, "--column", "text", "--shard", f"{number}/7", "-o", tmp_path / "out.parquet")
-        numbers.append(pq.read_table(tmp_path / "out.parquet")["number"].to_pylist())
-    assert [n for some in numbers for n in some] == list(range(20)) and {len(some) for some in numbers} == {2, 3}
-    parse(path, "--column", "text", "--shard", "1/50", "-o", tmp_path / "out.parquet")
-    assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
 
 
 def test_shards_of_a_folder_are_files(tmp_path):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, missing_extra, note
+from transition_parser.parsing.files import may_pause
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
-from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.text.columns import KNOWN, asked_for, predicted, present
 
 _PACKAGE = __name__.partition(".")[0]
@@ -145,26 +145,21 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
 def check_unset(arguments: argparse.Namespace, defaults: Mapping[str, object], problem: str) -> None:
     """Raise `InputError` for an option whose value is not its default."""
     for name, default in defaults.items():
-        if getattr(arguments, name) != default:
-            raise InputError(f"--{name.replace('_', '-')} {problem}")
+        value = getattr(arguments, name)
+        if value != default:
+            raise InputError(f"--{value if name == 'layout' else name.replace('_', '-')} {problem}")
 
 
 def add_text(parser: argparse._ActionsContainer) -> None:
-    """Add --raw, --tokens, --tokenize and --vertical, which exclude each other; see `layout_of_text`."""
+    """Add --raw, --tokens, --tokenize and --vertical, which exclude each other: the values of `layout`."""
     text = parser.add_mutually_exclusive_group()
     for name, what in (
-        ("--raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
-        ("--tokens", "read text as one tokenized sentence a line, with spaces between the tokens"),
-        ("--tokenize", "read text as one sentence a line, and tokenize it"),
-        ("--vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
+        ("raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
+        ("tokens", "read text as one tokenized sentence a line, with spaces between the tokens"),
+        ("tokenize", "read text as one sentence a line, and tokenize it"),
+        ("vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
     ):
-        text.add_argument(name, action="store_true", help=what)
-
-
-def layout_of_text(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of `Parser.read` for the options of `add_text`."""
-    tokenized = True if arguments.tokens else False if arguments.tokenize else None
-    return {"tokenized": tokenized, "raw": arguments.raw, "vertical": arguments.vertical}
+        text.add_argument(f"--{name}", action="store_const", dest="layout", const=name, help=what)
 
 
 def check_inputs(paths: Sequence[str]) -> None:

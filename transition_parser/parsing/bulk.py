@@ -1,48 +1,147 @@
-"""Whole files parsed into files. Sentences give CoNLL-U, an AMR bank or lines of JSON; tables keep their format."""
+"""Whole files parsed into files: sentences into CoNLL-U, an AMR bank or lines of JSON; JSONL keeps its rows."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, count, islice
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import output, replacing, unpacked_name
+from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import output, unpacked_name
+from transition_parser.base.model_files import json_object
 from transition_parser.base.process import progress
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence, decode_line
+from transition_parser.parsing.files import may_pause, opened, sentences_or_lines
 from transition_parser.parsing.formalisms.amr import multi_sentence
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, Parser
-from transition_parser.parsing.sentences.files import EmptyLine, Reading
-from transition_parser.parsing.sentences.inputs import (
-    ROWS_TOGETHER,
-    Input,
-    Item,
-    TableFormat,
-    arrow,
-    opened_parquet,
-    read_items,
-    shard_of,
-    table_of,
-)
-from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
+from transition_parser.parsing.streams import as_they_come, in_chunks
+from transition_parser.parsing.texts import EmptyLine, Reading, TextReader, is_missing
 
 JSON_SUFFIX = ".jsonl"
+_TABLES = (JSON_SUFFIX, ".ndjson", ".jsonlines")
 _OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` takes too
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
+
+
+class Input(NamedTuple):
+    """A file to parse, or `-` for standard input."""
+
+    path: str
+    document: str | None = None  # a name that no other input has, where several inputs are parsed into one output
+
+    @property
+    def name(self) -> str:
+        """The name of the document: that of the file, without suffixes and white space, unless several have it."""
+        if self.document is not None:
+            return self.document
+        return "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
+
+    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
+        """Return a sentence among those of several inputs: one of text with a unique id; `opens`: it is the first."""
+        id_ = f"{self.document}-{sentence.id}"
+        if isinstance(sentence, AmrEntry):
+            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if sentence.spans else sentence
+        comments = [*sentence.comments]
+        if sentence.spans:
+            comments[comments.index(f"# sent_id = {sentence.id}")] = f"# sent_id = {id_}"
+        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+            comments.insert(0, f"# newdoc id = {self.document}")
+        return replace(sentence, comments=tuple(comments))
+
+
+def several(paths: Sequence[str]) -> list[Input]:
+    """Return files to parse into one output, each with a name of its own."""
+    inputs: list[Input] = []
+    for path in paths:
+        stem, taken = Input(path).name, {one.name for one in inputs}
+        names = chain([stem], (f"{stem}-{i}" for i in count(2)))
+        inputs.append(Input(path, next(name for name in names if name not in taken)))
+    return inputs
+
+
+class Item(NamedTuple):
+    """A unit of parsing and writing: a sentence, an empty line in place of a sentence, or a row of JSONL."""
+
+    sentences: list  # one sentence of a file of sentences, or any number of sentences of a row
+    kept: str | EmptyLine | None = None  # a row as it is written, or the empty line
+    document: str | None = None  # the name of the file whose sentences are all in this item
+
+
+def is_table(path: str, column: str | None) -> bool:
+    """Return True for JSONL, by the suffix of its name or because a column is named."""
+    if column is None and PurePath(unpacked_name(path)).suffix.lower() in _TABLES:
+        raise input_error("the file is a table: name the column of its texts with --column NAME", path)
+    return column is not None
+
+
+def read_items(one: Input, reading: Reading, column: str | None = None, added: str | None = None) -> Iterator[Item]:
+    """Yield the items of an input.
+
+    column: the column of JSONL that holds the texts; None for a file of sentences
+    added: the column for parses, a name that no column of the input has
+    """
+    if is_table(one.path, column):
+        yield from _rows(one.path, reading, str(column), added)
+        return
+    opens = True
+    for sentence in sentences_or_lines(one.path, reading):
+        if isinstance(sentence, EmptyLine):
+            yield Item([], sentence)
+        else:
+            yield Item([sentence if one.document is None else one.placed(sentence, opens)])
+            opens = False
+
+
+def _rows(path: str, reading: Reading, column: str, added: str | None) -> Iterator[Item]:
+    reader = TextReader(reading)
+    with opened(path) as (file, name):
+        for number, raw in enumerate(file, 1):
+            if not (line := decode_line(raw, name, number).strip()):
+                continue
+            row = json_object(line, name, number)
+            if column not in row:
+                columns = shortened(", ".join(map(repr, row)) or "none", 200)
+                raise input_error(f"there is no column {column!r} (the columns: {columns})", name, number)
+            if added in row:
+                problem = f"there is a column {added!r} already: name another column for the parses with --parse-column"
+                raise input_error(problem, name, number)
+            yield Item(_sentences(row[column], reader, column, f"{name}:{number}"), line)
+
+
+def _sentences(value: object, reader: TextReader, column: str, name: str) -> list[Any]:
+    """Return the sentences of the value of a row."""
+    if is_missing(value) or value == []:
+        return []
+    if isinstance(value, str):
+        return [one for one in reader.of_text(value, name) if not isinstance(one, EmptyLine)]
+    if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
+        return [replace(reader.of_words(value, name), path=name)]
+    shown = shortened(repr(value), 40)
+    raise input_error(f"column {column!r} holds {shown}: it must be a text, a list of words, or null", name)
+
+
+def shard_of(items: Callable[[], Iterable[Item]], number: int, of: int) -> Iterator[Item]:
+    """Return the items that process `number` of `of` parses; `items`, which returns all of them, is called twice."""
+    size = sum(1 for _ in items())
+    return islice(items(), size * (number - 1) // of, size * number // of)
 
 
 @dataclass(frozen=True)
 class Job:
     """The parser and the options with which files are parsed.
 
-    reading: the options with which inputs are read
+    reading: the way in which inputs are read
     annotations: the arguments of `annotated`, the method of parses
     as_json: True to write each sentence as one line of JSON (`to_json` of its parse) instead of CoNLL-U or PENMAN; the
         line always has scores and alternatives, and for an AMR alignments
+    column, added: the columns of JSONL that hold the texts, and that get the parses
     given: the facts about the AMRs of sentences; None without facts
     multi_sentence: True to write one AMR for each file or row of a table (`multi_sentence`)
     """
@@ -51,15 +150,12 @@ class Job:
     reading: Reading
     annotations: Mapping[str, Any]
     as_json: bool = False
+    column: str | None = None
+    added: str = ""
     given: GivenFacts | None = None
     multi_sentence: bool = False
 
-    @property
-    def suffix(self) -> str:
-        """The suffix of the names of outputs, where inputs are files of sentences."""
-        return JSON_SUFFIX if self.as_json else self.parser.formalism.suffix
-
-    def write(self, inputs: Sequence[Input], path: str | None, shard: tuple[int, int] | None = None) -> None:
+    def write(self, inputs: Sequence[Input], path: str | None, shard: tuple[int, int] = (1, 1)) -> None:
         """Parse inputs into one file.
 
         path: the output; None and `-` stand for standard output
@@ -68,26 +164,26 @@ class Job:
         Raises `InputError` for bad input; the file is written whole or not at all.
         """
         pipes = [one.path for one in inputs if may_pause(one.path)]
-        if shard and pipes:
+        if shard != (1, 1) and pipes:
             raise input_error("standard input and pipes can't be divided into parts: give a file", pipes[0])
-        items = shard_of(lambda: self._items(inputs), *shard) if shard else self._items(inputs)
+        items = self._items(inputs) if shard == (1, 1) else shard_of(lambda: self._items(inputs), *shard)
         sized = in_chunks(items, CHUNK, lambda item: len(item.sentences))
-        chunks = as_they_come(items, CHUNK) if pipes else sized
-        with _output_to(path, inputs[0].path, self.reading, self.as_json) as write:
-            for item, texts in progress(self.parsed(chunks), "parsing"):
-                write(item, texts)
+        with output(path) as file:
+            for text in progress(self._parsed(as_they_come(items, CHUNK) if pipes else sized), "parsing"):
+                file.write(text)
+                if file is sys.stdout:
+                    file.flush()
 
     def _items(self, inputs: Sequence[Input]) -> Iterator[Item]:
         for one in inputs:
-            items = read_items(one, self.parser.formalism.sentence, self.reading)
-            if self.multi_sentence and not table_of(one.path, self.reading):
+            items = read_items(one, self.reading, self.column, self.added)
+            if self.multi_sentence and self.column is None:
                 yield Item([sentence for item in items for sentence in item.sentences], None, one.name)
             else:
                 yield from items
 
-    def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
-        """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
-        options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
+    def _parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[str]:
+        """Yield the text of each item; all items of a chunk are yielded before the next chunk is taken."""
         for chunk in chunks:
             sentences = [sentence for item in chunk for sentence in item.sentences]
             parses = iter([*self.parser.parse_chunks([sentences], self.given)])
@@ -95,93 +191,36 @@ class Job:
                 of_item: Iterable[Any] = islice(parses, len(item.sentences))
                 if self.multi_sentence and item.sentences:
                     of_item = [multi_sentence([*of_item], item.document)]
-                if not self.as_json:
-                    yield item, ["".join(str(one.annotated(**self.annotations)) for one in p.ranked) for p in of_item]
-                elif isinstance(item.kept, EmptyLine):
-                    yield item, [self.parser.formalism.json_of_nothing(item.kept.line)]
-                else:
-                    yield item, [parse.to_json(**options) + "\n" for parse in of_item]
+                yield self._written(item.kept, of_item)
 
+    def _written(self, kept: str | EmptyLine | None, parses: Iterable[Any]) -> str:
+        if isinstance(kept, EmptyLine):
+            return self.parser.formalism.json_of_nothing(kept.line) if self.as_json else ""
+        if self.as_json:
+            options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
+            lines = [parse.to_json(**options) for parse in parses]
+            text = f"[{', '.join(lines)}]" if kept else "".join(f"{line}\n" for line in lines)
+        else:
+            text = "".join(str(one.annotated(**self.annotations)) for parse in parses for one in parse.ranked)
+        if kept is None:
+            return text
+        value = text if self.as_json else json.dumps(text, ensure_ascii=False)
+        # the row without its last brace; it has at least one column
+        return f"{kept[:-1].rstrip()}, {json.dumps(self.added, ensure_ascii=False)}: {value}}}\n"
 
-@contextmanager
-def _output_to(
-    path: str | None, source: str, reading: Reading, as_json: bool
-) -> Iterator[Callable[[Item, Sequence[str]], None]]:
-    """Open a file (None and `-`: standard output), and yield what writes an item; rows of tables get one column."""
-    table, added = table_of(source, reading), reading.added or ""
-    in_column = _list_of if as_json else "".join
-    if table is not TableFormat.PARQUET:
-        with output(path) as file:
-
-            def write(item: Item, texts: Sequence[str]) -> None:
-                text = "".join(texts)
-                if table is not None:
-                    parses = _list_of(texts) if as_json else json.dumps(text, ensure_ascii=False)
-                    row = item.kept[:-1].rstrip()  # without its last brace; a row has at least one column
-                    text = f"{row}, {json.dumps(added, ensure_ascii=False)}: {parses}}}\n"
-                file.write(text)
-                if file is sys.stdout:
-                    file.flush()
-
-            yield write
-        return
-    if path is None or path == "-":
-        raise input_error("Parquet can't be written to standard output: give -o FILE", source)
-    if unpacked_name(path) != path:
-        raise input_error("Parquet is packed inside: give -o FILE without this suffix", path)
-    parquet = arrow()
-    import pyarrow
-
-    schema = opened_parquet(source).schema_arrow
-    with_parses = schema.append(pyarrow.field(added, pyarrow.string()))
-    with replacing(path) as temporary, parquet.ParquetWriter(temporary, with_parses) as writer:
-        rows: list[pyarrow.RecordBatch] = []
-        parses: list[str] = []
-
-        def flush() -> None:
-            table = pyarrow.Table.from_batches(rows, schema)
-            writer.write_table(table.append_column(added, pyarrow.array(parses, pyarrow.string())))
-            rows.clear()
-            parses.clear()
-
-        def write_row(item: Item, texts: Sequence[str]) -> None:
-            if not item.kept.schema.equals(schema):
-                raise InputError("the Parquet inputs have different columns: give -o DIR/, for one file each")
-            rows.append(item.kept)
-            parses.append(in_column(texts))
-            if len(rows) == ROWS_TOGETHER:
-                flush()
-
-        yield write_row
-        flush()
-
-
-def _list_of(lines: Sequence[str]) -> str:
-    return "[" + ", ".join(line.rstrip("\n") for line in lines) + "]"
-
-
-def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -> list[str]:
-    """Return for each input the path of its output in a folder."""
-    names: dict[str, str] = {}
-    for path in paths:
-        if path == "-":
-            raise InputError("standard input has no name for an output in a folder: give -o FILE")
-        is_table = table_of(path, reading) is not None
-        name = PurePath(path).name if is_table else PurePath(unpacked_name(path)).stem + suffix
-        target = str(Path(folder, name))
-        if target in names:
-            raise input_error(f"its output would be {target}, as for {names[target]}: rename one of these inputs", path)
-        if Path(target).exists() and Path(target).samefile(path):
-            raise input_error("its output would replace the input itself: give another folder", path)
-        names[target] = path
-    return list(names)
-
-
-def check_formats(paths: Sequence[str], reading: Reading) -> None:
-    """Raise `InputError` where the inputs have different formats, so that one file can't hold their outputs."""
-    first, *others = paths
-    for path in others:
-        if table_of(path, reading) is not table_of(first, reading):
-            raise input_error(
-                f"can't be written to one file with {first}, which has another format: give -o DIR/", path
-            )
+    def names_in(self, folder: str, paths: Sequence[str]) -> list[str]:
+        """Return for each input the path of its output in a folder."""
+        suffix, names = JSON_SUFFIX if self.as_json else self.parser.formalism.suffix, dict[str, str]()
+        for path in paths:
+            if path == "-":
+                raise InputError("standard input has no name for an output in a folder: give -o FILE")
+            in_table = is_table(path, self.column)
+            name = PurePath(path).name if in_table else PurePath(unpacked_name(path)).stem + suffix
+            target = str(Path(folder, name))
+            if target in names:
+                problem = f"its output would be {target}, as for {names[target]}: rename one of these inputs"
+                raise input_error(problem, path)
+            if Path(target).exists() and Path(target).samefile(path):
+                raise input_error("its output would replace the input itself: give another folder", path)
+            names[target] = path
+        return list(names)

@@ -41,6 +41,7 @@ from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.completion import SentenceFacts
+from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, ToParse, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
@@ -56,10 +57,11 @@ from transition_parser.parsing.preparation import (
     workers,
 )
 from transition_parser.parsing.search import Guide, search
-from transition_parser.parsing.sentences.files import Reading, read_sentences
-from transition_parser.parsing.sentences.streams import in_chunks
-from transition_parser.parsing.sentences.texts import (
+from transition_parser.parsing.streams import in_chunks
+from transition_parser.parsing.texts import (
     LANG,
+    Layout,
+    Reading,
     check_given,
     checked_forms,
     sentences_from,
@@ -191,9 +193,10 @@ class Parser(Generic[P_co]):
         find = self._identified if self._languages and self._domain is None else None
         self.resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
-        self.nbest, self.longest = nbest, longest
+        self.nbest = nbest
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
+        self.reading = Reading(self.formalism.sentence, None, longest, self.resources.segmenter)
         if not edits and self.formalism is not AMR:
             raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
@@ -305,12 +308,6 @@ class Parser(Generic[P_co]):
         path, *others = self._paths
         return _made_again, (self.load, [path], {**options, "others": others}, decoders)
 
-    def described(self) -> dict[str, Any]:
-        """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
-        options = {name: self._options[name] for name in ("precision", "domain", "nbest", "edits")}
-        path, *others = map(str, self._paths or [""])
-        return {"model": path, "ensemble": others, "beam": self.beam, "lenpen": self.lenpen, **options}
-
     @property
     def version(self) -> str | None:
         """The name of the model, with the first digits of the checksum of its files, such as `en-ewt 1f3b5c7d`.
@@ -371,7 +368,7 @@ class Parser(Generic[P_co]):
         if isinstance(text, os.PathLike):
             return list(self.read(text))
         warn_of_traps(text)
-        return sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
+        return sentences_from(text, self.reading)
 
     def parse_sents(self, sentences: Iterable[str | None], add_metadata: bool = True) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
@@ -385,7 +382,7 @@ class Parser(Generic[P_co]):
         string without words, and of None, is an empty string. U+FFFD replaces characters as in `stream`. Raises
         `InputError` for anything but a list of strings, and for a sentence that is longer than `longest`.
         """
-        given = whole_sentences(sentences, self.formalism.sentence, self.longest, self.resources.segmenter)
+        given = whole_sentences(sentences, self.reading)
         parses = self.parse_stream(one for one in given if one is not None)
         found = ["" if one is None else str(next(parses).annotated()) for one in given]
         left_out = NODE_LINE if add_metadata else re.compile("^#.*\n", re.MULTILINE)
@@ -408,8 +405,7 @@ class Parser(Generic[P_co]):
         Raises `InputError` for an item that is not a string, with its number, and whatever `texts` raises, after the
         parses of all texts before the error.
         """
-        given = sentences_of_texts(texts, self.formalism.sentence, self.longest, self.resources.segmenter)
-        return self._parse_each(given, chunk or CHUNK)
+        return self._parse_each(sentences_of_texts(texts, self.reading), chunk or CHUNK)
 
     def _parse_each(self, given: Iterable[list], chunk: int) -> Iterator[list[P_co]]:
         errors: list[Exception] = []
@@ -426,18 +422,14 @@ class Parser(Generic[P_co]):
         if errors:
             raise errors[0]
 
-    def read(
-        self, path: str | os.PathLike, tokenized: bool | None = None, raw: bool = False, vertical: bool = False
-    ) -> Iterator[AnySentence]:
+    def read(self, path: str | os.PathLike, layout: Layout | None = None) -> Iterator[AnySentence]:
         """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), for `parse_stream`.
 
-        tokenized: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
-            False: one sentence a line, not tokenized.
-        raw: True to read the file as raw text, whatever it looks like
-        vertical: True to read a word a line, up to a tab, with a blank line after each sentence
+        layout: that of text. "raw": any number of sentences in paragraphs; "tokenize": one sentence a line; "tokens":
+            the same, with blanks between its tokens; "vertical": a word a line, up to a tab, and a blank line after
+            each sentence. None (default): raw text, unless the file looks like CoNLL-U or an AMR bank
         """
-        reading = Reading(tokenized, raw, None, None, self.longest, self.resources.segmenter, vertical)
-        return read_sentences(path, self.formalism.sentence, reading)
+        return read_sentences(path, self.reading._replace(layout=layout))
 
     def parse_file(
         self,
@@ -480,7 +472,7 @@ class Parser(Generic[P_co]):
         if (segment or conll18) and formalism is AMR:
             problem = "AMRs are scored sentence by sentence, which the gold file must divide"
             raise InputError(f"segment and conll18 are for trees; {problem}: leave them out")
-        sentences: Iterable[Any] = read_sentences(gold, formalism.sentence)
+        sentences: Iterable[Any] = self.read(gold)
         if formalism is not AMR:
             read = formalism.read_graphs(gold)
             sentences = self.tokenize(raw_text(read)) if segment else (one.untagged(self.given_columns) for one in read)
@@ -506,8 +498,8 @@ class Parser(Generic[P_co]):
     def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]], given: GivenInput | None = None) -> Iterator[P_co]:
         """Yield the parses in the order of the sentences.
 
-        All parses of a chunk are yielded before the next chunk is taken. `transition_parser.parsing.sentences.streams`
-        has functions that make chunks.
+        All parses of a chunk are yielded before the next chunk is taken. `transition_parser.parsing.streams` has
+        functions that make chunks.
 
         given: as for `parse_stream`
         """
@@ -524,7 +516,7 @@ class Parser(Generic[P_co]):
                     parses |= of_batch
             yield from (parses.pop(i) for i in range(len(to_parse)))
             give_back_freed_memory()
-        if facts is not None and facts is not given and facts.has_ids:
+        if facts is not None and facts is not given:
             facts.warn_of_unused()
 
     def derivations(self, sentence: AnySentence, nbest: int | None = None) -> tuple[EncoderOut, list[P_co]]:
@@ -542,7 +534,7 @@ class Parser(Generic[P_co]):
         return encoder_out, [self._calibrated(parse) for parse in parses]
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> ToParse:
-        forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
+        forms = checked_forms(sentence, self.reading, number)
         if self.given_columns:
             values = self.formalism.annotations_of(sentence, self.given_columns)
             check_given(sentence, values, self.resources.columns, number)

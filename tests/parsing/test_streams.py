@@ -10,7 +10,8 @@ from itertools import count
 import pytest
 
 from transition_parser.base.errors import InputError
-from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause, standard_input
+from transition_parser.parsing.files import may_pause, standard_input
+from transition_parser.parsing.streams import as_they_come, in_chunks
 
 READERS = pytest.mark.parametrize("chunks", [in_chunks, lambda items, size: as_they_come(items, size, pause=60)])
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from queue import Empty, Queue
 from threading import Event, Thread
-from typing import BinaryIO, NamedTuple, TypeVar
-
-from transition_parser.base.errors import InputError
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -20,21 +15,6 @@ PAUSE = 0.05  # seconds without a new item that count as a pause
 
 class _End(NamedTuple):
     error: BaseException | None  # the exception that the items raised, if any
-
-
-def standard_input() -> BinaryIO:
-    """Return standard input as bytes; a thread that waits with the lock of `sys.stdin` would abort at exit."""
-    if sys.stdin is None:
-        raise InputError("standard input is closed")
-    try:
-        return open(sys.stdin.fileno(), "rb", closefd=False)
-    except io.UnsupportedOperation:  # `sys.stdin` was replaced by an object in memory
-        return sys.stdin.buffer
-
-
-def may_pause(path: str | os.PathLike) -> bool:
-    """Return True for standard input (`-`) and any existing path but a regular file: a named pipe, a terminal."""
-    return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path))
 
 
 def in_chunks(items: Iterable[T], size: int, weight: Callable[[T], int] = lambda _: 1) -> Iterator[list[T]]:

@@ -14,7 +14,7 @@ from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.parser import Parser
-from transition_parser.parsing.sentences.texts import sentences_from, whole_sentences
+from transition_parser.parsing.texts import Reading, sentences_from, whole_sentences
 from transition_parser.text.lemmas import apply_rule, lemmatize, rule_of
 from transition_parser.text.pieces import normalize
 from transition_parser.text.segmentation import ENGLISH
@@ -57,7 +57,7 @@ def is_format(text: str) -> bool:
 @KINDS
 def test_tokens_of_random_texts(kind, segmenter, count):
     for text in random_texts(count):
-        found = sentences_from(text, kind, segmenter=segmenter)
+        found = sentences_from(text, Reading(kind, segmenter=segmenter))
         forms, spans = ([item for s in found for item in items(s)] for items in (FORMS, SPANS))
         if segmenter is ENGLISH or kind is AmrEntry:  # else words may not spell their tokens
             assert forms == [text[start:end] for start, end in spans] and all(any(map(shows, form)) for form in forms)
@@ -74,7 +74,7 @@ def test_tokens_of_random_texts(kind, segmenter, count):
 
 @KINDS
 def test_a_mark_behind_a_byte_order_mark_is_a_character(kind):
-    (sentence,) = sentences_from("\ufeff\u0b40 Bob", kind)
+    (sentence,) = sentences_from("\ufeff\u0b40 Bob", Reading(kind))
     assert sentence.spans == ((1, 2), (3, 6))
 
 
@@ -86,11 +86,11 @@ def test_invisible_characters_belong_to_no_token(kind, c):
         f"{c} Bob{c} left the house . {c} She ran.{c}\n\nGo",
     ):
         plain = [["Bob", "left", "the", "house", "."], ["She", "ran", "."], ["Go"]]
-        found = sentences_from(text, kind)
+        found = sentences_from(text, Reading(kind))
         assert [sentence.forms for sentence in found] == plain
         assert [[text[start:end] for start, end in sentence.spans] for sentence in found] == plain
         assert c not in "".join(map(str, found))
-    (inside,) = whole_sentences([f"The exam{c}ple isn't{c} (he{c}re)."], kind)
+    (inside,) = whole_sentences([f"The exam{c}ple isn't{c} (he{c}re)."], Reading(kind))
     words = ["The", f"exam{c}ple", *(["isn't"] if kind is Sentence else []), "is", "n't", "(", f"he{c}re", ")", "."]
     written = [row.form for row in inside.rows] if kind is Sentence else inside.forms
     assert written == words
@@ -100,9 +100,9 @@ def test_invisible_characters_belong_to_no_token(kind, c):
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_clusters_stay_whole(kind, cluster):
     for text in (f"I saw {cluster} here", f"I saw {cluster}, here", f"{cluster} I saw", f"I saw ({cluster})"):
-        (sentence,) = sentences_from(text, kind)
+        (sentence,) = sentences_from(text, Reading(kind))
         assert cluster in sentence.forms
-    (sentence,) = sentences_from(f"I saw {cluster}{cluster}.", kind)
+    (sentence,) = sentences_from(f"I saw {cluster}{cluster}.", Reading(kind))
     assert "".join(sentence.forms[2:-1]) == 2 * cluster
 
 

@@ -10,8 +10,8 @@ from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.files import Reading
-from transition_parser.parsing.sentences.inputs import read_items, several, shard_of
+from transition_parser.parsing.bulk import read_items, several, shard_of
+from transition_parser.parsing.texts import Reading
 
 TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
 VERTICAL = "\ufeffGo\tVERB\t_\nnow \n.\n\n \t\nNo\r\n\r\n  Why\n?\n\n\nHi"
@@ -19,41 +19,47 @@ HEADER = "# AMR release; corpus: x\n\n"
 ROWS = [{"id": 1, "text": "Go now ."}, {"text": None, "id": 2}, {"text": " \n", "id": 3}, {"text": "Hi .\nNo ."}] * 3
 pytestmark = pytest.mark.filterwarnings("ignore:.*is longer than 2 words")
 FILES = {
-    "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
-    "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
-    "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, AmrEntry, Reading()),
-    "trees.txt": (TEXT, Sentence, Reading(tokenized=True)),
-    "not tokenized.txt": (TEXT, Sentence, Reading(tokenized=False)),
-    "amrs.txt": (TEXT, AmrEntry, Reading(tokenized=True)),
-    "vertical.txt": (VERTICAL, Sentence, Reading(vertical=True)),
-    "vertical.amrs.txt": (VERTICAL, AmrEntry, Reading(vertical=True)),
-    "raw by default.trees.txt": (TEXT, Sentence, Reading()),
-    "raw by default.amrs.txt": (TEXT, AmrEntry, Reading()),
-    "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),
-    "raw.amrs.txt": (TEXT, AmrEntry, Reading(raw=True)),
-    "raw learned.txt": (TEXT, Sentence, Reading(raw=True, segmenter=SEGMENTER)),
-    "raw long.txt": (TEXT, Sentence, Reading(raw=True, longest=2)),
-    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Sentence, Reading(column="text", tokenized=True)),
-    "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), AmrEntry, Reading(column="text", raw=True)),
+    "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Reading(Sentence)),
+    "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Reading(Sentence)),
+    "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, Reading(AmrEntry)),
+    "trees.txt": (TEXT, Reading(Sentence, "tokens")),
+    "not tokenized.txt": (TEXT, Reading(Sentence, "tokenize")),
+    "amrs.txt": (TEXT, Reading(AmrEntry, "tokens")),
+    "vertical.txt": (VERTICAL, Reading(Sentence, "vertical")),
+    "vertical.amrs.txt": (VERTICAL, Reading(AmrEntry, "vertical")),
+    "raw by default.trees.txt": (TEXT, Reading(Sentence)),
+    "raw by default.amrs.txt": (TEXT, Reading(AmrEntry)),
+    "raw.trees.txt": (TEXT, Reading(Sentence, "raw")),
+    "raw.amrs.txt": (TEXT, Reading(AmrEntry, "raw")),
+    "raw learned.txt": (TEXT, Reading(Sentence, "raw", segmenter=SEGMENTER)),
+    "raw long.txt": (TEXT, Reading(Sentence, "raw", longest=2)),
+    "jsonl": ("\n".join(map(json.dumps, ROWS)) + "\n\n", Reading(Sentence, "tokens")),
+    "raw.jsonl": ("\n".join(map(json.dumps, ROWS)), Reading(AmrEntry, "raw")),
 }
+
+
+def column_of(path: str) -> str | None:
+    return "text" if path.endswith(".jsonl") else None
+
+
 ALL = pytest.mark.parametrize("name", FILES)
 
 
-def items_of(paths, kind, reading) -> list[tuple]:
+def items_of(paths, reading) -> list[tuple]:
     """The items of some inputs, in a form that can be compared."""
-    items = [item for one in several(paths) for item in read_items(one, kind, reading)]
+    items = [item for one in several(paths) for item in read_items(one, reading, column_of(one.path))]
     return [([(str(s), s.forms, s.path, s.line, s.spans) for s in item.sentences], str(item.kept)) for item in items]
 
 
 @ALL
 @pytest.mark.parametrize("of", [1, 2, 3, 5, 200])
 def test_all_shards_are_the_files(name, of, tmp_path):
-    text, kind, reading = FILES[name]
+    text, reading = FILES[name]
     paths = [str(tmp_path / f"{folder}.{name}") for folder in "ab"]
     for path in paths:
         Path(path).write_bytes(text.encode())
-    whole = items_of(paths, kind, reading)
-    shards = [[*shard_of(lambda: items_of(paths, kind, reading), number, of)] for number in range(1, of + 1)]
+    whole = items_of(paths, reading)
+    shards = [[*shard_of(lambda: items_of(paths, reading), number, of)] for number in range(1, of + 1)]
     assert [item for one in shards for item in one] == whole
     sizes = [*map(len, shards)]
     assert max(sizes) - min(sizes) <= 1
@@ -63,18 +69,17 @@ def test_all_shards_are_the_files(name, of, tmp_path):
 def test_a_file_without_sentences_is_refused(name, text, tmp_path):
     path = tmp_path / name
     path.write_text(text)
-    kind = AmrEntry if name == "a.amr" else Sentence
     with pytest.raises(InputError, match="the file holds no sentences"):
-        items_of([str(path)], kind, Reading())
+        items_of([str(path)], Reading(AmrEntry if name == "a.amr" else Sentence))
 
 
-@pytest.mark.parametrize("reading", [Reading(), Reading(raw=True), Reading(tokenized=True)])
+@pytest.mark.parametrize("reading", [Reading(Sentence, layout) for layout in (None, "raw", "tokens")])
 @pytest.mark.parametrize(("name", "text"), [("a.txt", " \n"), ("a", "")])
 def test_text_without_sentences_has_no_item_with_one(name, text, reading, tmp_path):
     path = tmp_path / name
     path.write_text(text)
     with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
-        assert not any(sentences for sentences, _ in items_of([str(path)], Sentence, reading))
+        assert not any(sentences for sentences, _ in items_of([str(path)], reading))
 
 
 ROW = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
@@ -105,7 +110,7 @@ def write_files(files: dict[str, str], folder: Path) -> list[str]:
 
 
 def sentences_of(paths, kind) -> list:
-    return [item.sentences[0] for one in several(paths) for item in read_items(one, kind, Reading())]
+    return [item.sentences[0] for one in several(paths) for item in read_items(one, Reading(kind))]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -11,9 +11,9 @@ from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.parsing.sentences.files import Reading, read_sentences
-from transition_parser.parsing.sentences.inputs import Input, read_items
-from transition_parser.parsing.sentences.texts import sentences_from, sentences_of_texts
+from transition_parser.parsing.bulk import Input, read_items
+from transition_parser.parsing.files import read_sentences
+from transition_parser.parsing.texts import Reading, sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
 
 TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."
@@ -52,12 +52,12 @@ WRITTEN = """\
 """
 
 
-def read(path, kind, *options, **named):
-    return read_sentences(path, kind, Reading(*options, **named))
+def read(path, kind, layout=None, **options):
+    return read_sentences(path, Reading(kind, layout, **options))
 
 
 def test_what_is_written_of_a_text():
-    assert "".join(map(str, sentences_from(TEXT, Sentence))) == WRITTEN
+    assert "".join(map(str, sentences_from(TEXT, Reading(Sentence)))) == WRITTEN
 
 
 @KINDS
@@ -65,7 +65,7 @@ def test_what_is_written_of_a_text():
 def test_spans_are_where_the_words_are(kind, text):
     if "\0" in text:
         return
-    sentences = sentences_from(text, kind)
+    sentences = sentences_from(text, Reading(kind))
     for sentence in sentences:
         assert [text[start:end] for start, end in sentence.spans] == sentence.forms
     assert "".join(shown(form) for sentence in sentences for form in sentence.forms) == shown(text)
@@ -75,7 +75,7 @@ def test_spans_are_where_the_words_are(kind, text):
 def test_what_is_written_can_be_read_and_gives_the_text_back(text):
     if "\0" in text:
         return
-    written = "".join(map(str, sentences_from(text, Sentence)))
+    written = "".join(map(str, sentences_from(text, Reading(Sentence))))
     for sentence in parse_conllu(line.encode() for line in written.split("\n")):
         texts = [c.removeprefix("# text = ") for c in sentence.comments if c.startswith("# text")]
         covered, spelt = 0, ""
@@ -88,7 +88,7 @@ def test_what_is_written_can_be_read_and_gives_the_text_back(text):
 
 @KINDS
 def test_the_sentences_of_several_texts_are_numbered_through(kind):
-    sentences = sentences_from(["Go. Stop.", "Wait."], kind)
+    sentences = sentences_from(["Go. Stop.", "Wait."], Reading(kind))
     assert [sentence.id for sentence in sentences] == ["1", "2", "3"]
     assert [sentence.spans[0] for sentence in sentences] == [(0, 2), (4, 8), (0, 4)]
 
@@ -109,13 +109,13 @@ def test_the_sentences_of_several_texts_are_numbered_through(kind):
 def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segmenter, text, tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(text.encode())
-    as_text = sentences_from(text, kind, segmenter=segmenter)
-    reading = Reading(raw=True, segmenter=segmenter)
-    items = [item.sentences[0] for item in read_items(Input(str(path)), kind, reading)]
+    as_text = sentences_from(text, Reading(kind, segmenter=segmenter))
+    reading = Reading(kind, "raw", segmenter=segmenter)
+    items = [item.sentences[0] for item in read_items(Input(str(path)), reading)]
     row = tmp_path / "x.jsonl"
     row.write_text(json.dumps({"text": text}))
-    (in_row,) = read_items(Input(str(row)), kind, reading._replace(column="text"))
-    for found in (as_text, list(read(path, kind, raw=True, segmenter=segmenter)), items, in_row.sentences):
+    (in_row,) = read_items(Input(str(row)), reading, "text")
+    for found in (as_text, list(read(path, kind, layout="raw", segmenter=segmenter)), items, in_row.sentences):
         assert [s.spans for s in found] == [s.spans for s in as_text]
         assert [str(s) for s in found] == [str(s) for s in as_text]
         for sentence in found:
@@ -123,14 +123,14 @@ def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segm
 
 
 @KINDS
-@pytest.mark.parametrize("tokenized", [True, False])
-def test_carriage_returns_inside_lines_of_sentences_are_refused(kind, tokenized, tmp_path):
+@pytest.mark.parametrize("layout", ["tokens", "tokenize"])
+def test_carriage_returns_inside_lines_of_sentences_are_refused(kind, layout, tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(b"Go .\r\nStop .\r\n")
-    assert [sentence.forms for sentence in read(path, kind, tokenized)] == [["Go", "."], ["Stop", "."]]
+    assert [sentence.forms for sentence in read(path, kind, layout)] == [["Go", "."], ["Stop", "."]]
     path.write_bytes(b"Go .\nGo .\rStop .\r")
     with pytest.raises(InputError, match=r"x.txt:2: a carriage return \(CR\) inside the line: .*convert the file"):
-        list(read(path, kind, tokenized))
+        list(read(path, kind, layout))
 
 
 @KINDS
@@ -146,8 +146,8 @@ def test_text_is_raw_unless_it_is_said_to_be_tokenized(kind, tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("Go. Don't\nstop .\n")
     assert [s.forms for s in read(path, kind)] == [["Go", "."], ["Do", "n't", "stop", "."]]
-    assert [s.forms for s in read(path, kind, tokenized=True)] == [["Go.", "Don't"], ["stop", "."]]
-    assert [s.forms for s in read(path, kind, tokenized=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
+    assert [s.forms for s in read(path, kind, layout="tokens")] == [["Go.", "Don't"], ["stop", "."]]
+    assert [s.forms for s in read(path, kind, layout="tokenize")] == [["Go", ".", "Do", "n't"], ["stop", "."]]
 
 
 ROW = "1 The the DET DT Definite=Def 2 det _ _"
@@ -177,12 +177,12 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
     lines = (text * 2).splitlines(keepends=True)
     is_markup = (looks_like is not None and "\t" in text) or looks_like == "an AMR bank"
     ways = {
-        "string": lambda: sentences_from(text * 2, kind),
-        "lines": lambda: sentences_from(lines, kind),
-        "each": lambda: list(sentences_of_texts(iter(lines), kind)),
-        "row": lambda: list(read_items(Input(str(tmp_path / "x.jsonl")), kind, Reading(column="x"))),
-        "tokens": lambda: list(read(tmp_path / "x.txt", kind, True)),
-        "raw": lambda: list(read(tmp_path / "x.txt", kind, raw=True)),
+        "string": lambda: sentences_from(text * 2, Reading(kind)),
+        "lines": lambda: sentences_from(lines, Reading(kind)),
+        "each": lambda: list(sentences_of_texts(iter(lines), Reading(kind))),
+        "row": lambda: list(read_items(Input(str(tmp_path / "x.jsonl")), Reading(kind), "x")),
+        "tokens": lambda: list(read(tmp_path / "x.txt", kind, "tokens")),
+        "raw": lambda: list(read(tmp_path / "x.txt", kind, layout="raw")),
         **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt", kind))}),
     }
     for way, take in ways.items():
@@ -197,16 +197,16 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
 @pytest.mark.parametrize(("kind", "text"), [(Sentence, BANK), (AmrEntry, CONLLU.replace(" ", "\t"))])
 def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
-    with pytest.raises(InputError, match=r"x.txt: the file is .*--raw, in Python raw=True"):
+    with pytest.raises(InputError, match=r"x.txt: the file is .*--raw, in Python the layout"):
         list(read(tmp_path / "x.txt", kind))
 
 
 @KINDS
-@pytest.mark.parametrize("tokenized", [True, False])
-def test_lines_have_ids_numbers_and_places(kind, tokenized, tmp_path):
+@pytest.mark.parametrize("layout", ["tokens", "tokenize"])
+def test_lines_have_ids_numbers_and_places(kind, layout, tmp_path):
     text = "\ufeff\r\nGo on .\r\n \t\r\n\nDon't\tstop .\n\nNo"
     (tmp_path / "x.txt").write_bytes(text.encode())
-    found = list(read(tmp_path / "x.txt", kind, tokenized))
+    found = list(read(tmp_path / "x.txt", kind, layout))
     assert [(s.id, s.line) for s in found] == [("1", 2), ("2", 5), ("3", 7)]
     assert all(f"line = {s.line}" in str(s) or s.metadata["line"] == str(s.line) for s in found)
     for sentence in found:
@@ -218,7 +218,7 @@ def test_words_on_lines_of_their_own(kind, tmp_path):
     """What follows a tab is no word; blanks inside a word are a part of it, which CoNLL-U allows."""
     text = "\ufeff\r\nGo\tVERB\tgo\r\n on \r\n \t\n\nDon't\n.\n\nNo"
     (tmp_path / "x.txt").write_bytes(text.encode())
-    found = list(read(tmp_path / "x.txt", kind, vertical=True))
+    found = list(read(tmp_path / "x.txt", kind, layout="vertical"))
     assert [(s.id, s.line, s.forms) for s in found] == [
         ("1", 2, ["Go", "on"]),
         ("2", 6, ["Don't", "."]),
@@ -229,18 +229,18 @@ def test_words_on_lines_of_their_own(kind, tmp_path):
         assert sentence.text == " ".join(sentence.forms)
     (tmp_path / "y.txt").write_text("No\n\nin\nNew York\n")
     if kind is Sentence:
-        assert [*read(tmp_path / "y.txt", kind, vertical=True)][1].forms == ["in", "New York"]
+        assert [*read(tmp_path / "y.txt", kind, layout="vertical")][1].forms == ["in", "New York"]
         return
     with pytest.raises(InputError, match=r"y.txt:3: word 2 is 'New York': words must not be empty or contain blanks"):
-        list(read(tmp_path / "y.txt", kind, vertical=True))
+        list(read(tmp_path / "y.txt", kind, layout="vertical"))
 
 
 @KINDS
-@pytest.mark.parametrize("layout", [{"tokenized": True}, {"tokenized": False}, {"vertical": True}, {}])
+@pytest.mark.parametrize("layout", ["tokens", "tokenize", "vertical", None])
 def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
     text = "Go\r\nnow\n\n\nStop\n."
     (tmp_path / "x.jsonl").write_text(json.dumps({"x": text}))
-    (item,) = read_items(Input(str(tmp_path / "x.jsonl")), kind, Reading(column="x", **layout))
+    (item,) = read_items(Input(str(tmp_path / "x.jsonl")), Reading(kind, layout), "x")
     assert [word for sentence in item.sentences for word in sentence.forms] == ["Go", "now", "Stop", "."]
     for sentence in item.sentences:
         assert [text[start:end] for start, end in sentence.spans] == sentence.forms
@@ -252,14 +252,14 @@ def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
 def test_tokens_are_divided_at_blanks_and_tabs_alone(kind, blank, tmp_path):
     path, tokens = tmp_path / "x.txt", [f"10{blank}000", "men", blank, "go", f"{blank}now", "."]
     path.write_bytes((" \t".join(tokens) + "\n").encode())
-    (sentence,) = read(path, kind, tokenized=True)
+    (sentence,) = read(path, kind, layout="tokens")
     assert sentence.forms == tokens and sentence.text == " ".join(tokens)
     if kind is AmrEntry:
         bank = tmp_path / "x.amr"
         bank.write_text(f"# ::id a ::snt x\n# ::tok {' '.join(tokens)}\n(g / go-01~e.3)\n", newline="")
         for entry in (*read(bank, kind), *read_bank(bank)):
             assert entry.forms == tokens
-        assert sentences_from([["a", tokens[0]]], AmrEntry)[0].forms == ["a", tokens[0]]
+        assert sentences_from([["a", tokens[0]]], Reading(AmrEntry))[0].forms == ["a", tokens[0]]
 
 
 @KINDS
@@ -267,28 +267,28 @@ def test_one_warning_says_where_sentences_are_divided(kind, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("Go. Stop it. 1 2 3 4 5 6 7 8 9")
     with pytest.warns(ParserWarning) as warned:
-        found = list(read(path, kind, raw=True, longest=4))
+        found = list(read(path, kind, layout="raw", longest=4))
     assert [sentence.forms for sentence in found[2:]] == [["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9"]]
     assert len(warned) == 1
     assert str(warned[0].message).startswith(f"{path}: sentence 3 is longer than 4 words and is divided there")
 
 
 @KINDS
-@pytest.mark.parametrize("tokenized", [True, False])
-def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenized, tmp_path):
+@pytest.mark.parametrize("layout", ["tokens", "tokenize"])
+def test_a_line_that_is_one_long_sentence_is_refused(kind, layout, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("a b c\nb c d e f")
     with pytest.raises(InputError, match=rf"{path}:2: the sentence has more than 4 words.*--longest N"):
-        list(read(path, kind, tokenized, longest=4))
+        list(read(path, kind, layout, longest=4))
     path.write_text("a\n\na\nb\nc\nd\n")
     with pytest.raises(InputError, match=rf"{path}:3: the sentence has more than 3 words"):
-        list(read(path, kind, vertical=True, longest=3))
+        list(read(path, kind, layout="vertical", longest=3))
 
 
 @KINDS
 @pytest.mark.parametrize("text", [*NO_MARKUP, "# Title\n\nGo on.\n", "a\tb\tc\td\te\tf\tg\th\ti\n"])
 def test_text_is_not_taken_for_markup(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
-    for options in ({}, {"tokenized": True}, {"tokenized": False}, {"raw": True}):
-        forms = [form for sentence in read(tmp_path / "x.txt", kind, **options) for form in sentence.forms]
-        assert "".join(forms) == "".join(text.split()), options
+    for layout in (None, "tokens", "tokenize", "raw"):
+        forms = [form for sentence in read(tmp_path / "x.txt", kind, layout) for form in sentence.forms]
+        assert "".join(forms) == "".join(text.split()), layout

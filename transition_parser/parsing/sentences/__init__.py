@@ -1,1 +1,0 @@
-"""Floor 6 (see CONTRIBUTING.md): sentences to parse, from files, pipes (`streams`) and Python objects (`texts`)."""

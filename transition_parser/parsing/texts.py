@@ -1,0 +1,359 @@
+"""Sentences to parse, from texts, lists of words and other Python objects."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import groupby, islice
+from typing import Any, Literal, NamedTuple, TypeGuard
+
+from transition_parser.base.errors import InputError, errors_at, input_error, warn
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Row, Sentence, check_line_ends
+from transition_parser.text.columns import ABSENT, UNKNOWN, Columns
+from transition_parser.text.segmentation import (
+    ENGLISH,
+    LONGEST,
+    Segmenter,
+    TextSentence,
+    is_longer,
+    length,
+    one_sentence,
+)
+from transition_parser.text.spacy_tokens import tokens_of_spacy
+from transition_parser.text.tokens import Token
+
+Layout = Literal["raw", "tokenize", "tokens", "vertical"]
+
+LANG = "lang"  # the key of the comment with the ISO code of a sentence's language, as `Parse.language` reads it
+MORE = "--longest N (in Python longest=N), which takes more memory and time"
+
+# characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_NO_BLANKS = re.compile(r"[^ \t]+")
+_LINES_LOOKED_AT, _CHARACTERS_LOOKED_AT = 20, 5_000  # of a text, and of each line, in which markup is looked for
+_MARKUP = {
+    "CoNLL-U": re.compile(r"^1(?:-\d+)?(?:\t[^\t\n]+){6,}|^1(?:-\d+)?(?: +\S+){2} +(?:[A-Z]+|_)(?: +\S+){6}", re.M),
+    "an AMR bank": re.compile(r"^# ::(?:id|snt|tok) .*\n(?:#.*\n)*\s*\(\S+ /", re.M),
+}
+
+
+class Reading(NamedTuple):
+    """The way in which sentences are read.
+
+    kind: the class of the sentences
+    layout: the layout of text. "raw": any number of sentences in paragraphs, which end at blank lines; "tokenize": one
+        sentence a line; "tokens": the same, with blanks or tabs between its tokens; "vertical": a word a line, up to a
+        tab, and a blank line after each sentence. None (default): raw text, but files may be CoNLL-U or AMR banks
+    longest: maximum length of a sentence in words; a longer sentence of raw text is divided, with a warning
+    segmenter: divides text into sentences and tokens, by default by rules for English
+    """
+
+    kind: type[Sentence] | type[AmrEntry]
+    layout: Layout | None = None
+    longest: int = LONGEST
+    segmenter: Segmenter = ENGLISH
+
+
+class EmptyLine(NamedTuple):
+    """A line without a sentence, where each line is to be one."""
+
+    line: int  # the number of the line
+
+
+class TextReader:
+    """A reader of sentences from texts. It gives each kind of warning once, for the first text."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self._replaced = self._divided = False
+        self._unseen = 0 if reading.layout == "raw" else _LINES_LOOKED_AT
+        self._seen = ""
+
+    def of_lines(self, lines: Iterable[str], name: str, first: int = 1) -> Iterator[Any]:
+        """Return an iterator over the sentences of the lines of a text; `spans` has the places of words in the text.
+
+        With the layouts "tokenize" and "tokens", an `EmptyLine` stands for each line without a sentence.
+
+        lines: each with its line end
+        name: the name of the text in messages
+        first: the number of the first sentence of raw text
+        """
+        checked = self._checked(lines, name)
+        if self.reading.layout == "vertical":
+            return self._of_words(checked, name)
+        if self.reading.layout in ("tokenize", "tokens"):
+            return self._of_lines(checked, name)
+        return self._of_paragraphs(checked, name, first)
+
+    def of_text(self, text: str, name: str, first: int = 1) -> Iterator[Any]:
+        """Return an iterator over the sentences of a string, see `of_lines`."""
+        return self.of_lines((f"{line}\n" for line in self.readable(text, name).split("\n")), name, first)
+
+    def of_words(self, words: Sequence[Any], name: str) -> Any:
+        """Return the sentence that a list of words is. Raises `InputError` for a list of anything else."""
+        with errors_at(name):
+            if not words:
+                raise InputError("it has no words")
+            for number, word in enumerate(words, 1):
+                if not isinstance(word, str):
+                    raise InputError(f"word {number} is {_quoted(word)}, not a string")
+                if not word.strip():
+                    raise InputError(f"word {number} is {word!r}, which is empty or white space")
+            return self.reading.kind.from_words([self.readable(word, name) for word in words])
+
+    def readable(self, text: str, name: str) -> str:
+        """Return the text with U+FFFD for each character that no file of text holds, and warn of the first one."""
+        bad = _NO_TEXT.search(text)
+        if bad and not self._replaced:
+            self._replaced = True
+            warn(
+                f"{name}: character {bad.start() + 1} is a zero byte or half of a surrogate pair, read as U+FFFD; "
+                "other such characters are read as U+FFFD, too, without a warning"
+            )
+        return _NO_TEXT.sub("\ufffd", text) if bad else text
+
+    def _checked(self, lines: Iterable[str], name: str) -> Iterator[str]:
+        """Yield the lines, and warn if the first ones look like CoNLL-U or an AMR bank."""
+        for number, line in enumerate(lines, 1):
+            if self._unseen:
+                self._look_for_markup(line, name)
+            if self.reading.layout not in (None, "raw"):
+                check_line_ends([line.rstrip("\r\n")], name, number)
+            yield without_mark(line) if number == 1 else line
+
+    def _look_for_markup(self, line: str, name: str) -> None:
+        self._unseen -= 1
+        self._seen += line[:_CHARACTERS_LOOKED_AT].rstrip("\n") + "\n"
+        looks_like = next((what for what, form in _MARKUP.items() if form.search(self._seen)), None)
+        if looks_like is not None:
+            self._unseen = 0
+            warn(
+                f"{name}: looks like {looks_like}, but is read as text: give the name of such a file to Parser.read "
+                '(CoNLL-U has tabs between its columns), or the layout "raw" (--raw) to read it without this warning'
+            )
+
+    def _of_paragraphs(self, lines: Iterable[str], name: str, first: int) -> Iterator[Any]:
+        _, _, longest, segmenter = self.reading
+        sentences = segmenter.sentences((line.removesuffix("\n") for line in lines), longest)
+        for number, sentence in enumerate(sentences, first):
+            if sentence.goes_on and not self._divided:
+                self._divided = True
+                warn(
+                    f"{name}: sentence {number} is longer than {longest} words and is divided there; later sentences "
+                    f"that are too long are divided, too; allow longer sentences with {MORE}"
+                )
+            yield self.made(sentence, number, name)
+
+    def _of_lines(self, lines: Iterable[str], name: str) -> Iterator[Any]:
+        number = place = 0
+        for line, written in enumerate(lines, 1):
+            text = written.rstrip("\r\n")
+            if self.reading.layout == "tokenize":
+                tokens = self.reading.segmenter.tokens(text) if text.strip() else iter(())
+            else:
+                tokens = (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(text) if text.strip())
+            sentence = one_sentence(islice(tokens, self.reading.longest + 1), text)  # all tokens may fill the memory
+            number += sentence is not None
+            yield self._of_line(sentence, number, name, line, place) if sentence else EmptyLine(line)
+            place += len(written)
+
+    def _of_words(self, lines: Iterable[str], name: str) -> Iterator[Any]:
+        number = place = 0
+        for has_words, group in groupby(enumerate(lines, 1), lambda one: _word_of(one[1]) != ""):
+            text, tokens, first = "", list[Token](), 0
+            for line, written in group:
+                if has_words:
+                    word, first = _word_of(written), first or line
+                    tokens.append(Token(len(text) + written.index(word), (word,)))
+                text += written
+                if len(tokens) > self.reading.longest:  # `_of_line` refuses them
+                    break
+            if sentence := one_sentence(tokens, text):
+                number += 1
+                yield self._of_line(sentence, number, name, first, place)
+            place += len(text)
+
+    def _of_line(self, one: TextSentence, number: int, name: str, line: int, place: int) -> Any:
+        """Return the sentence of a line, or of several lines from `line` on."""
+        longest = self.reading.longest
+        if is_longer([word for token in one.tokens for word in token.words], longest):
+            problem = f"the sentence has more than {longest} words: divide it, or allow it with {MORE}"
+            raise input_error(problem, name, line)
+        return self.made(one, number, name, line, place)
+
+    def made(self, one: TextSentence, number: int, name: str, line: int | None = None, place: int = 0) -> Any:
+        """Return a sentence of a text as a `kind`, for AMRs with spaCy's tokens unless the text gives the tokens.
+
+        line: the line that holds the sentence, None where sentences and lines differ
+        place: the position in the text of the first character from which tokens count
+        """
+        tokens: Sequence[Token] = one.tokens
+        if self.reading.kind is AmrEntry and self.reading.layout not in ("tokens", "vertical"):
+            tokens = [Token(one.start + token.start, token.words) for token in tokens_of_spacy(one.text)]
+        spans = tuple((start + place, end + place) for token in tokens for start, end in token.spans)
+        of_line = {} if line is None else {"line": str(line)}
+        if self.reading.kind is Sentence:
+            about = {"sent_id": number, **of_line, "text": one.line, **({LANG: one.language} if one.language else {})}
+            comments = [*["# newpar"] * one.opens_paragraph, *(f"# {key} = {value}" for key, value in about.items())]
+            return Sentence(_rows_of(one), tuple(comments), name, line, spans)
+        metadata = {"id": str(number), **of_line, "snt": one.line}
+        with errors_at(name, line):  # of a word with a blank
+            entry = AmrEntry.from_words([token.form for token in tokens], metadata)
+        return replace(entry, path=name, line=line, spans=spans)
+
+
+def _word_of(line: str) -> str:
+    """Return the word of a line, which ends at a tab."""
+    return line.strip().partition("\t")[0].rstrip()
+
+
+def _rows_of(sentence: TextSentence) -> tuple[Row, ...]:
+    rows: list[Row] = []
+    number = 0
+    for token, space in zip(sentence.tokens, sentence.spaces, strict=True):
+        misc = "_" if space else "SpaceAfter=No"
+        last = number + len(token.words)
+        if len(token.words) > 1:
+            rows.append(Row(f"{number + 1}-{last}", token.form, misc=misc))
+            misc = "_"
+        rows += (Row(str(number + k), word, misc=misc) for k, word in enumerate(token.words, 1))
+        number = last
+    return tuple(rows)
+
+
+def without_mark(line: str) -> str:
+    """Return the first line of a text with a tab in place of a byte-order mark, so that no character moves."""
+    return line.replace("\ufeff", "\t", 1) if line.startswith("\ufeff") else line
+
+
+def is_missing(text: object) -> bool:
+    """Return True for None, and for NaN and `pandas.NA`, which stand for it in columns of pandas."""
+    return text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType"
+
+
+# --- Python objects ------------------------------------------------------------
+
+
+def warn_of_traps(given: object) -> None:
+    """Warn if a text is the name of a file, or if a list of texts looks like the words of one sentence."""
+    if isinstance(given, str) and os.path.isfile(given):
+        warn(f"the text {_quoted(given)} is the name of a file, but is parsed as text: give a pathlib.Path of the file")
+    elif isinstance(given, list | tuple) and len(given) > 1:
+        are_words = all(isinstance(one, str) and one.split() == [one] for one in given)
+        if are_words and not all(one[-1] in ".!?" for one in given):
+            what = f"the strings of a list are {len(given)} texts, but each of these is one word"
+            warn(f"{what}: give the words of one sentence as parser(words) or parser.parse([words])")
+
+
+def sentences_from(given: Any, reading: Reading) -> list[Any]:
+    """Return the sentences that an object stands for, see `Parser.parse`."""
+    reader, kind = TextReader(reading), reading.kind
+    if isinstance(given, str):
+        return list(reader.of_text(given, "the text"))
+    if not _is_list(given):
+        raise InputError(f"{_quoted(given)} can't be parsed: {_accepted(kind)}")
+    items, found = list(given), list[Any]()
+    if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
+        for text, name in _named(items):
+            found += reader.of_text(text, name, len(found) + 1)
+        return found
+    for number, item in enumerate(items, 1):
+        if isinstance(item, kind):
+            found.append(item)
+        elif isinstance(item, Sentence | AmrEntry):
+            graphs = "AMRs" if kind is AmrEntry else "trees"
+            raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
+        elif isinstance(item, str) or not _is_list(item):
+            raise InputError(f"item {number} of the list is {_quoted(item)}: {_accepted(kind)}")
+        else:
+            found.append(reader.of_words(list(item), f"sentence {number}"))
+    return found
+
+
+def sentences_of_texts(texts: Any, reading: Reading) -> Iterator[list[Any]]:
+    """Return an iterator that yields for each text of an iterable the list of its sentences."""
+    reader = TextReader(reading)
+    return (list(reader.of_text(text, name)) for text, name in _named(_listed(texts)))
+
+
+def whole_sentences(texts: Any, reading: Reading) -> list[Any | None]:
+    """Return each text of a list as one sentence, divided into tokens but never into sentences; None without words."""
+    reader, found, number = TextReader(reading), list[Any](), 0
+    for text, name in _named(_listed(texts)):
+        text = without_mark(reader.readable(text, name))
+        one = one_sentence(reading.segmenter.tokens(text), text)
+        number += one is not None
+        found.append(one and reader.made(one, number, name))
+        if one and is_longer(found[-1].forms, reading.longest):
+            raise InputError(f"{name} {_too_long(found[-1].forms, reading.longest)}")
+    return found
+
+
+def _listed(texts: Any) -> Iterable:
+    if not _is_list(texts):
+        raise InputError(f"{_quoted(texts)} is not a list (or other iterable) of texts")
+    return texts
+
+
+def _named(texts: Iterable) -> Iterator[tuple[str, str]]:
+    """Yield each text with its name for messages; a missing text is an empty one."""
+    for number, text in enumerate(texts, 1):
+        text = "" if is_missing(text) else text
+        if not isinstance(text, str):
+            raise InputError(f"item {number} is {_quoted(text)}, not a string: a list of texts holds only strings")
+        yield text, f"text {number}"
+
+
+def checked_forms(sentence: object, reading: Reading, number: int) -> list[str]:
+    """Return the words of a sentence to parse. Raises `InputError` for a sentence that can't be parsed."""
+    if not isinstance(sentence, reading.kind):
+        raise InputError(f"sentence {number} is {_quoted(sentence)}, not of the class {reading.kind.__name__}")
+    entry: Sentence | AmrEntry = sentence
+    forms, problem = entry.forms, ""
+    if not forms:
+        problem = " has no words"
+    elif not all(forms):
+        problem = f": word {forms.index('') + 1} is empty"
+    elif is_longer(forms, reading.longest) and not entry.spans:  # texts were divided when they were read
+        problem = f" {_too_long(forms, reading.longest)}"
+    if problem:
+        raise input_error(f"sentence {number}{problem}", entry.path, entry.line)
+    return forms
+
+
+def check_given(
+    sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str]], columns: Columns, number: int
+) -> None:
+    """Raise `InputError` where a word lacks a value that the model reads, and that words of training had."""
+    for column, of_words in values.items():
+        lacking = {UNKNOWN, ABSENT}.difference(columns.values.get(column, ()))
+        if word := next((i for i, value in enumerate(of_words, 1) if value in lacking), 0):
+            named = "" if sentence.id else f"sentence {number}: "
+            problem = (
+                f"{named}word {word} has no {column.upper()}, which the model reads "
+                "and does not predict: give CoNLL-U with this column, or a model that was trained with --tag-loss"
+            )
+            raise input_error(problem, sentence.path, sentence.line, sentence.id)
+
+
+def _too_long(words: Sequence[str], longest: int) -> str:
+    counted = length(words)
+    as_many = "" if counted == len(words) else f" (counted as {counted}, because of long words)"
+    return f"has {len(words)} words{as_many}, but only {longest} are allowed: divide it, or allow it with {MORE}"
+
+
+def _is_list(given: object) -> TypeGuard[Iterable]:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray | Mapping | Set)
+
+
+def _accepted(kind: type) -> str:
+    return f"give a text, a list of texts, a list of lists of words, a list of {kind.__name__}, or a pathlib.Path"
+
+
+def _quoted(given: object) -> str:
+    """Return the beginning of the representation of a value, for messages."""
+    text = repr(given)
+    return text if len(text) <= 40 else f"{text[:40]}… ({type(given).__name__})"
