@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.conftest import python
 from transition_parser.base.errors import InputError
 
 pytest.importorskip("fastapi", reason="pip install '.[serve]'")

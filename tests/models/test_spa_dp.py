@@ -8,10 +8,8 @@ import pytest
 import torch
 
 from tests.helpers.small_models import make_model, task_and_batch, task_of
-from tests.helpers.tables import make_table
 from tests.states.brute_force import all_trees
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models import spa_dp
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import (
