@@ -6,8 +6,6 @@ The model sees no lemmas, tags and features that it predicts. Trees are also sco
 without :wiki, which some corpora lack, and by fine-grained Smatch. A line has a beam, options of scoring, and figures.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -12,8 +12,6 @@ dev and test.
 `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import hashlib

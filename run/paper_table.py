@@ -18,8 +18,6 @@ different numbers of epochs, or if the score of a row is below `LEARNED`. Each c
 for a table that is `like` a table with claims.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

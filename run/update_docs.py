@@ -9,8 +9,6 @@ A comment above a table names the command that prints it, from the root of the r
 --check writes nothing, and ends with status 1 where a page differs from what its commands print.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

@@ -13,8 +13,6 @@ Prints one JSON object, with these parts:
     odd structures  structures that are certainly errors (run/recipes/odd_structures.py), in the parses of the treebank
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -1,7 +1,5 @@
 """Shared parts of the benchmarks: their options, spaCy's parser, and a report that names the machine."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import json
@@ -97,7 +95,7 @@ def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]]
         Path(options.output).write_text(text + "\n", encoding="utf-8")
 
 
-def spacy_parser(treebank: Path) -> Callable[[Sequence[Sentence]], list[Doc]]:
+def spacy_parser(treebank: Path) -> Callable[[Sequence[Sentence]], "list[Doc]"]:
     """Return spaCy's parser with its default network, random weights and the labels of a CoNLL-U file.
 
     Its speed alone can be compared. It computes on one core.

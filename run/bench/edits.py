@@ -8,8 +8,6 @@ edit the report has how many points of Smatch (100 F1) the parses lose without i
 that change nothing are left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice

@@ -7,8 +7,6 @@ in the package is in another file), and all calls of Python functions, loading o
 module is imported does not count.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections import Counter

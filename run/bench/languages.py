@@ -17,8 +17,6 @@ a list to FILE, which --table prints as a table in Markdown.
 --identify prints, for each folder, the share of sentences of ten words or more whose language is found.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

@@ -8,8 +8,6 @@ GOLD: CoNLL-U file or AMR bank. --spacy: also the speed of spaCy's parser on one
 milliseconds.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections import defaultdict

@@ -6,8 +6,6 @@ All are trained on the same binarised files with the same --max-tokens, in inter
 further flags of our architectures, such as `--train-precision bf16` or `--oracle dynamic --explore-after 0`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

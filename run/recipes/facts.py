@@ -5,8 +5,6 @@ that heads the argument in the tree. Where the tree leaves this word open, the e
 An imperative without a subject (Mood=Imp) gives `:mode imperative` and the node `you`.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 

@@ -17,8 +17,6 @@ part of speech. The second table has a line for all rolesets whose roles have th
 after the number of its role (`0PAG 1PPT 2GOL`), and the rolesets (`give-01 …`).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

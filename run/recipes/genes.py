@@ -11,8 +11,6 @@ short and long symbols, clones, aliases of both kinds, and abbreviations that me
 family has at least three symbols that differ in their number or last letter (MEK1, MEK2 …), and one kind.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections import defaultdict

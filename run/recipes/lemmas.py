@@ -8,8 +8,6 @@ Silver trees have lemmas that are no words, such as `certifie`. --mend replaces 
 them, so that the model predicts them. It also adds irregular forms and verbs of the tables.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -19,15 +17,7 @@ from shared import options, run, write
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.columns import LEMMA, PAST, UPOS, Columns, values_of_forms
-from transition_parser.text.lemmas import (
-    OVERRIDES,
-    apply_rule,
-    lemma_index,
-    replaced,
-    rule_of,
-    table,
-    table_lemma,
-)
+from transition_parser.text.lemmas import OVERRIDES, apply_rule, lemma_index, replaced, rule_of, table, table_lemma
 
 MISTAKES = {  # other forms with a wrong lemma in spaCy's tables, such as `opera`, there a form of `opus`
     **{form: form for form in """

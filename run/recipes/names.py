@@ -14,8 +14,6 @@ are words are left out, and so are names of small cities that persons have. The 
 person if no other is nearly as well known. A name with several types has the best known first.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

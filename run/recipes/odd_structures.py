@@ -1,7 +1,5 @@
 """Structures of AMRs that are certainly errors, such as the month 13 or the concept `be`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from transition_parser.graphs.amr import AmrGraph

@@ -5,8 +5,6 @@ separated by tabs, are the number of the word (from 1), the word, the roleset, a
 Source: Palmer, Gildea and Kingsbury 2005; Pradhan et al. 2022
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -11,8 +11,6 @@ by how often the treebank and the banks have them. Which words are imperatives i
 command gives the same bytes on the same machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Parts that recipes share: options, tables, texts to leave out, and files of silver data."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import os

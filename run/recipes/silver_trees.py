@@ -11,8 +11,6 @@ come from the first model that predicts them. With --ensemble all models find on
 single tree, the mean confidence in its arcs replaces the mean share.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

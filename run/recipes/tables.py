@@ -3,8 +3,6 @@
 python run/recipes/tables.py FOLDER ...
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

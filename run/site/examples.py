@@ -1,7 +1,5 @@
 """An extension of the API reference that shows examples in docstrings as Python and not as quotations."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -4,8 +4,6 @@ The added pages are the command line reference (made from the code), the noteboo
 project, such as README.md, which is the first page, and the cards of models.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
