@@ -1,9 +1,11 @@
 """The CoNLL 2018 definition on cases computed by hand; `conll18_ud_eval.py` printed the expected table."""
 
+from pathlib import Path
+
 import pytest
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
 from transition_parser.graphs.dependency_score import Comparison, Score, compare_files, conll18, conll18_table
 
 
@@ -187,64 +189,16 @@ def test_features_count_for_all_words_unless_gold_has_none():
     assert "ufeats" not in comparison.scores() and comparison.annotated()["ufeats"] == 0
 
 
-OFFICIAL_GOLD = """
-1-2 Don't _ _ _ _ _ _
-1 Do do AUX VBP Mood=Imp|VerbForm=Fin 3 aux
-2 n't not PART RB Polarity=Neg 3 advmod
-3 touch touch VERB VB Mood=Imp|VerbForm=Fin 0 root
-4 the the DET DT Definite=Def|PronType=Art 5 det
-5 dogs dog NOUN NNS Number=Plur|Style=Coll 3 obj
-6 of of ADP IN _ 7 case
-7 mine _ PRON PRP Person=1 5 nmod:poss
-
-1 Go go VERB VB _ 0 root
-2 ! ! PUNCT . _ 1 punct
-"""
-SYSTEM = """
-1-2 Don't _ _ _ _ _ _
-1 do do AUX VB Mood=Imp|VerbForm=Fin 3 aux:pass
-2 not not PART RB Polarity=Neg 3 advmod
-3 touch touch VERB VB VerbForm=Fin|Mood=Imp 0 root
-4 the the PRON DT Definite=Def|PronType=Art 5 det
-5 dogs dogs NOUN NNS Number=Plur 3 obj
-6 of of ADP IN Case=Gen 7 case
-7 mine my PRON PRP Person=1 5 nmod
-8 Go go VERB VB _ 3 parataxis
-
-1 ! ! PUNCT . _ 0 root
-"""
-TABLE = """\
-Metric     | Precision |    Recall |  F1 Score | AligndAcc
------------+-----------+-----------+-----------+-----------
-Tokens     |    100.00 |    100.00 |    100.00 |
-Sentences  |      0.00 |      0.00 |      0.00 |
-Words      |     88.89 |     88.89 |     88.89 |
-UPOS       |     77.78 |     77.78 |     77.78 |     87.50
-XPOS       |     77.78 |     77.78 |     77.78 |     87.50
-UFeats     |     77.78 |     77.78 |     77.78 |     87.50
-AllTags    |     55.56 |     55.56 |     55.56 |     62.50
-Lemmas     |     77.78 |     77.78 |     77.78 |     87.50
-UAS        |     66.67 |     66.67 |     66.67 |     75.00
-LAS        |     66.67 |     66.67 |     66.67 |     75.00
-CLAS       |     50.00 |     60.00 |     54.55 |     75.00
-MLAS       |     16.67 |     20.00 |     18.18 |     25.00
-BLEX       |     33.33 |     40.00 |     36.36 |     50.00"""
-
-
-def read(text: str) -> list[Sentence]:
-    lines = []
-    for line in text.strip("\n").split("\n"):
-        cells = line.split(" ") if line else []
-        lines.append("\t".join([*cells, "_", "_"]) if cells else "")
-    return list(parse_conllu(line.encode() for line in lines))
-
-
-def scores(gold: str, system: str, **options):
-    return conll18(Comparison(read(gold), read(system), **options))
-
-
 def test_the_table_of_the_official_script():
-    assert conll18_table(scores(OFFICIAL_GOLD, SYSTEM)) == TABLE
+    folder = Path(__file__).with_name("conll18")
+    gold, system = (list(read_conllu(folder / f"{name}.conllu")) for name in ("gold", "system"))
+    assert f"{conll18_table(conll18(Comparison(gold, system)))}\n" == (folder / "table.txt").read_text()
+
+
+def read(rows: str) -> list[Sentence]:
+    """Read the first eight columns, with blanks between them."""
+    text = "".join("\t".join([*row.split(" "), "_", "_"]) + "\n" for row in rows.splitlines())
+    return list(parse_conllu(text.encode().splitlines()))
 
 
 WORDS = "1 The the DET DT Definite=Def 2 det\n2 dog dog NOUN NN Number=Sing 0 root\n"
@@ -265,4 +219,5 @@ WORDS = "1 The the DET DT Definite=Def 2 det\n2 dog dog NOUN NN Number=Sing 0 ro
     ],
 )
 def test_what_each_score_counts(changed, lower):
-    assert {name for name, score in scores(WORDS, changed).items() if score.f1 < 100.0} == lower
+    found = conll18(Comparison(read(WORDS), read(changed)))
+    assert {name for name, score in found.items() if score.f1 < 100.0} == lower

@@ -1,6 +1,7 @@
 """The page in a real browser: served, and from a file."""
 
 import json
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -397,34 +398,13 @@ def test_gold_derivations_in_a_file(tab, tmp_path, path):
     assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
 
 
-CROSSINGS = """() => {
-  const between = (at, start, size, margin) => at > start + margin && at < start + size - margin;
-  const inside = ({ x, y }, box) => between(x, box.x, box.width, 1) && between(y, box.y, box.height, 2);
-  const crosses = (path, part) => {
-    const box = part.getBBox(), length = path.getTotalLength();
-    for (let at = 4; at < length - 4; at += 2) if (inside(path.getPointAtLength(at), box)) return true;
-    return false;
-  };
-  const count = (paths, parts, own) => paths.flatMap((path, i) =>
-    parts.filter((part) => part !== own[i] && crosses(path, part))).length;
-  const found = { again: 0, crossings: 0 };
-  for (const picture of document.querySelectorAll("article svg")) {
-    const [boxes, roles, own, again] = [".box", ".role", ".againrole", ".again"].map(
-      (one) => [...picture.querySelectorAll(one)]);
-    found.again += again.length;
-    found.crossings += count(again, boxes, []) + count(again, roles, own);
-  }
-  return found;
-}"""
-
-
 @pytest.mark.slow
 def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
     page = tmp_path / "page.html"
     run_here("draw", SAMPLE_AMR, "--sentences", "100", "-o", page)
     tab.goto(page.as_uri())
     tab.locator("article").first.wait_for()
-    found = tab.evaluate(CROSSINGS)
+    found = tab.evaluate(Path(__file__).with_name("crossings.js").read_text(encoding="utf-8"))
     assert found["again"] > 20 and found["crossings"] == 0
 
 
