@@ -39,13 +39,8 @@ NOTEBOOK = DOCS / "notebook.ipynb"
 PAGES = sorted(
     chain(ROOT.glob("*.md"), DOCS.rglob("*.md"), (ROOT / "transition_parser" / "pretrained").glob("*/README.md"))
 )
-MADE = {
-    "index.md",
-    "cli.md",
-    "notebook.md",
-    "contributing.md",
-    "changelog.md",
-}  # by run/site/hooks.py, with the cards of models
+# by run/site/hooks.py, with the cards of models
+MADE = {"index.md", "cli.md", "notebook.md", "contributing.md", "changelog.md"}
 _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 SHOWN = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]  # the pages with snippets

@@ -75,15 +75,8 @@ MODELS = {
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla", "side by side")
 GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
 OF_TREES = (
-    "sentence",
-    "sentence graph",
-    "composed",
-    "appendix A",
-    "state graph",
-    "pretrained graph",
-    "pretrained sentence",
-    "CLS",
-    "composed graph",
+    *("sentence", "sentence graph", "composed", "appendix A", "state graph"),
+    *("pretrained graph", "pretrained sentence", "CLS", "composed graph"),
 )
 SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 SIZES |= {name.replace("encoder", "decoder"): size for name, size in SIZES.items()} | {"toy_width": 64}

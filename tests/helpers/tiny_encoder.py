@@ -56,21 +56,8 @@ def make_four_bits(folder: Path, seed: int = 1) -> tuple[Path, Path]:
     plain.mkdir()
     draws = np.random.default_rng(seed)
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    pieces = [
-        "<s>",
-        "<pad>",
-        "</s>",
-        "<unk>",
-        OPEN,
-        *string.ascii_lowercase,
-        "▁do",
-        "gs",
-        "dog",
-        "▁the",
-        "é",
-        "éa",
-        "学",
-    ]
+    words = "▁do gs dog ▁the é éa 学".split()
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", OPEN, *string.ascii_lowercase, *words]
     scores = [0.0] * 4 + [-1.0 - draws.random() * (5 if len(piece) < 2 else 3) for piece in pieces[4:]]
     sizes |= {"vocab_size": len(pieces) + 3, "max_position_embeddings": LONGEST, "type_vocab_size": 2}
     characters = {"É": "é", "½": "1 2", "\t": " ", "\x01": ""}

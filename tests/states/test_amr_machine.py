@@ -54,17 +54,9 @@ SEVERAL = replace(
     several={"x": frozenset({"ARG0"}), "give-up": frozenset({"ARG0", "op1"}), "dog": frozenset({"op1"})},
 )
 MORE = (
-    "PRED(multi-sentence)",
-    "PRED(name)",
-    "PRED(want-01)",
-    "VALUE(+)",
-    "LA(snt1)",
-    "RA(snt1)",
-    "RA(op1-of)",
-    "LA(name)",
-    "RA(name)",
+    *("PRED(multi-sentence)", "PRED(name)", "PRED(want-01)", "VALUE(+)", "LA(snt1)", "RA(snt1)"),
+    *("RA(op1-of)", "LA(name)", "RA(name)"),
 )
-
 INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
 
 

@@ -162,17 +162,8 @@ def test_the_lemma_of_a_form_is_that_of_the_form_in_lower_case_but_for_its_case(
 
 
 def test_a_lemma_that_no_rule_makes_a_known_one_is_the_form_less_a_regular_ending():
-    columns = lemmas_of(
-        tagging="tag",
-        bagging="bag",
-        begging="beg",
-        baked="bake",
-        used="use",
-        dye="dye",
-        zig="zig zag",
-        played="play",
-        stayed="stay",
-    )
+    known = {"tagging": "tag", "bagging": "bag", "begging": "beg", "baked": "bake", "used": "use", "dye": "dye"}
+    columns = lemmas_of(**known, zig="zig zag", played="play", stayed="stay")
     assert columns.lemma("untagging", "X", "l0+|3+") == "untag"
     assert columns.lemma("dyed", "X", "l0+|2+") == "dye"
     assert columns.lemma("frayed", "X", "l0+|2+") == "fray"
