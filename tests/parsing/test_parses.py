@@ -4,6 +4,7 @@ import json
 import pickle
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -22,7 +23,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry
-from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
 from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
@@ -174,53 +175,23 @@ def test_the_network_s_spelling_of_words_is_not_that_of_the_entry():
 
 # --- trees, and what both kinds of parses have ---------------------------------------------------------
 
-CONTRACTED = """# sent_id = a
-# text = Don't go!
-1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
-1\tDo\tdo\tAUX\tVBP\tMood=Imp\t_\t_\t_\t_
-2\tn't\t_\t_\t_\t_\t_\t_\t_\t_
-3\tgo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
-4\t!\t_\tPONCT\t_\t_\t_\t_\t_\t_
-"""
+FOLDER = Path(__file__).with_name("parses")
 
 
-def contracted(text: str = CONTRACTED) -> Parse:
-    (sentence,) = parse_conllu(text.encode().splitlines(keepends=True))
+def contracted(file: str = "contracted.conllu") -> Parse:
+    (sentence,) = read_conllu(FOLDER / file)
     tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
     tagged = sentence.with_tags(("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!"))
     return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), Derivation((), -0.5), model="a 1")
 
 
-PARSED_BEFORE = """# sent_id = a
-# genre = news
-# nbest = 1/2
-# score = 0.9
-# parse_score = -0.1
-# actions = SHIFT
-1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
-1\tDo\tdo\tAUX\tVBP\tMood=Imp\t0\troot\t0:root\tArcScore=0.9
-2\tn't\tn't\t_\t_\t_\t1\tadvmod\t1:advmod|2.1:advmod\tGloss=ne|ArcScore=0.8
-2.1\tyou\tyou\tPRON\t_\t_\t_\t_\t1:nsubj\t_
-3\tgo\t_\tVERB\t_\t_\t1\tdep\t1:dep\tArcScore=0.7|Gloss=aller
-4\t!\t_\t_\t_\t_\t1\tpunct\t1:punct\t_
-
-"""
-
-
 def parsed_again(**options: bool) -> str:
-    return contracted(PARSED_BEFORE).to_conllu(**options)
+    return contracted("parsed_before.conllu").to_conllu(**options)
 
 
 def test_what_was_said_of_the_tree_before_goes_with_it():
     """DEPS, empty nodes and this parser's scores; columns and comments that are given stay, only _ is filled."""
-    assert parsed_again() == (
-        "# sent_id = a\n# genre = news\n"
-        "1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
-        "1\tDo\tdo\tAUX\tVBP\tMood=Imp\t3\taux\t_\t_\n"
-        "2\tn't\tn't\tPART\t_\t_\t3\tadvmod\t_\tGloss=ne\n"
-        "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tGloss=aller\n"
-        "4\t!\t!\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
-    )
+    assert parsed_again() == (FOLDER / "parsed_again.conllu").read_text()
 
 
 def test_scores_of_arcs_are_those_of_the_new_tree():

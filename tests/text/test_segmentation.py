@@ -14,6 +14,11 @@ from transition_parser.text.segmentation import ENGLISH, LONGEST, length
 SEGMENTERS = pytest.mark.parametrize("segmenter", [ENGLISH, SEGMENTER])
 
 
+def blocks(name: str) -> list[str]:
+    """The blocks of lines of a file beside this one."""
+    return Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8").rstrip("\n").split("\n\n")
+
+
 def segmented(text, longest=LONGEST, segmenter=ENGLISH):
     return segmenter.sentences(text.split("\n"), longest)
 
@@ -106,27 +111,9 @@ def test_a_paragraph_is_divided_before_the_next_is_read():
     assert next(found).text == "Go." and read == ["Go. Stop.", ""]
 
 
-@pytest.mark.parametrize(
-    "expected",
-    [
-        ["Dogs bark.", "Cats sleep!", "Why?", "Because."],
-        ["Mr. Hale met Dr. J. Smith of the U.S. Army at 5 p.m.", "He was ill."],
-        ['He said "Go."', "She went (slowly.)", "(It rained.)", "So what?!"],
-        ["i slept.", "it was fine.", "Wow...", "It was... not"],
-        ["Great place! :)", "We'll be back."],
-        ["See http://a.b/c", "Then mail x@y.com", "Thanks"],
-        ["Above", "-----", "below"],
-        ["It costs 3.50 or $1,000, by now.", "Fine."],
-        ["1. We came."],
-        ["John Smith", "03/01/2001 01:35 PM", "Hello."],
-        ["Ann", "03/01/2001 16:29 hello."],
-        ["On 03/04/1990, she left.", "Item 2 of Monday 3/4/24 is due.", "By 03/04/1990 10:30 AM he was in."],
-        ['" Is it rain? " asked Beth.', '" No. "', 'Then she asked: " Why? " and left.', '" Go. "', '" I will. "'],
-        ["`` Is it? '' asked Beth.", "( It rained. )", "We slept.", "‘ Go. ’ said Beth."],
-        ['She said " yes ".', '" No, " he said.', '" Go!', 'He left. " asked Beth.', '" Go!', 'He left. "'],
-    ],
-)
-def test_where_sentences_end(expected):
+@pytest.mark.parametrize("lines", blocks("sentences"))
+def test_where_sentences_end(lines):
+    expected = lines.split("\n")
     assert sentences(" ".join(expected)) == expected
 
 
@@ -151,12 +138,9 @@ def test_the_time_is_linear(unit):
     assert "".join(shown(sentence.text) for sentence in found) == shown(text)
 
 
-# Blocks of lines: abbreviations, and sentences with {} in the place of each of them
-CASES = Path(__file__).with_name("abbreviations.txt").read_text(encoding="utf-8").rstrip("\n").split("\n\n")
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.split()[0])
+@pytest.mark.parametrize("case", blocks("abbreviations"), ids=lambda case: case.split()[0])
 def test_sentences_are_not_divided_after_abbreviations(case):
+    """Each of the abbreviations may stand at {} in the sentences below them."""
     abbreviations, *templates = case.split("\n")
     texts = [template.format(abbreviation) for abbreviation in abbreviations.split() for template in templates]
     divided = [text for text in texts if len([*segmented(f"It rained. {text} We slept.")]) != 3]
