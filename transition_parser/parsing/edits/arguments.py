@@ -10,7 +10,15 @@ from transition_parser.text import word_list
 
 _PRONOUNS = frozenset(SUBJECTS.values())
 _MEN, _WOMEN, _OTHERS = (frozenset(word_list(f"edits: {name}")) for name in ("men", "women", "other persons"))
-_NEVER = {"it": _MEN | _WOMEN | _OTHERS, "he": _WOMEN, "she": _MEN}  # pronouns → what they never stand for
+_NOBODY, _GROUPS = frozenset(("nobody", "no-one")), frozenset(word_list("edits: groups"))
+# pronouns → what they never stand for
+_NEVER = {
+    "it": _MEN | _WOMEN | _OTHERS | _NOBODY,
+    "he": _WOMEN | _NOBODY | _GROUPS,
+    "she": _MEN | _NOBODY | _GROUPS,
+    "they": _NOBODY,
+}
+_PLURALS = ("people", "men", "women", "children", "police")
 _WEATHER = ("rain", "snow", "hail", "drizzle", "freeze", "thaw")  # *it* does so, which is nothing
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 
@@ -20,19 +28,20 @@ def add_arguments(draft: Draft) -> None:
     if draft.tree is None:
         return
     view = TreeView(draft, draft.tree)
-    for verb, frame in sorted((_participles(view) | draft.frames).items()):
+    for verb, frame in sorted((_with_nouns(view) | draft.frames).items()):
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
             _mend_subject(view, verb, frame)
             _mend_object(view, verb, frame)
 
 
-def _participles(view: TreeView) -> dict[int, int]:
-    """Return the frames of participles whose lemma is a noun: *smoking*."""
+def _with_nouns(view: TreeView) -> dict[int, int]:
+    """Return the frames of verbs whose lemma is that of a noun: *smoking*, *who lives there*."""
     frames = {}
     for word, nodes in enumerate(view.nodes):
         form, label = view.draft.forms[word], view.draft.labels[nodes[0]] if len(nodes) == 1 else ""
-        is_verb = view.relations[word] in ("xcomp", "ccomp", "advcl") and form.endswith("ing")
+        is_participle = view.relations[word] in ("xcomp", "ccomp", "advcl") and form.endswith("ing")
+        is_verb = is_participle or view.dependent(word, "nsubj") >= 0 > view.dependent(word, "cop")
         if is_verb and label[:3] == form[:3] and view.draft.is_frame(nodes[0]):
             frames[word] = nodes[0]
     return frames
@@ -41,16 +50,17 @@ def _participles(view: TreeView) -> dict[int, int]:
 def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     """Remove the agent of a passive that names none, and arguments of other verbs: *washed it and sold it to Ann*."""
     draft, inside, subject = view.draft, view.clause(verb), view.subject(verb)
-    is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0 and 1 in draft.core_roles(frame)
+    is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0
     is_weather = subject >= 0 and draft.forms[subject] == "it" and draft.words[verb].lemma in _WEATHER
     referring = [word for word in {*inside, subject} if draft.forms[word] in _REFERRING]
     upper = {*view.ancestors(verb)}
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
-        if is_weather and word not in inside:
+        is_made = edge.role == "ARG0" and view.is_means(verb) and word == view.subject(view.heads[verb])
+        if is_made or (is_weather and word not in inside):
             view.change((edge, None))
             continue
-        if word == subject or word in upper or view.is_in(edge.target, inside):
+        if word == subject or view.is_in(edge.target, inside) or (word in upper and not is_bare):
             continue
         other = view.heads[word] if word >= 0 and view.relations[word] in ("nsubj", "obj", "iobj", "obl") else -1
         is_others = other >= 0 and not draft.neighbors(edge.target).isdisjoint(view.unit(other) - {frame})
@@ -67,14 +77,6 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     if word < 0 or int(role[3]) not in roles:
         return
     subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
-    if role == "ARG0" and _is_object(view, verb, word, old):
-        ordered = ("ARG2", "ARG1") if view.dependent(verb, "iobj") >= 0 else ("ARG1", "ARG2")
-        free = [other for other in ordered if other not in below and int(other[3]) in roles]
-        is_again = [*below.values()].count(old) > 1
-        if (is_again or free) and view.change(
-            (Edge(frame, role, old), None if is_again else Edge(frame, free[0], old))
-        ):
-            old = -1
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
     if subject < 0:
         _mend_pronoun(view, word, Edge(frame, role, old))
@@ -87,64 +89,69 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
             draft.add_edge(frame, role, subject)
     elif view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb):
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
-        is_said = draft.labels[old] in map(SUBJECTS.get, draft.forms)
-        is_pronoun = draft.labels[old] in _PRONOUNS
-        may_refer = is_said and is_pronoun and view.relations[verb] != "xcomp"
-        if is_part or not ((may_refer and draft.labels[subject] not in _PRONOUNS) or view.is_in(old, inside)):
-            if is_pronoun and not is_said and draft.neighbors(old) == {frame}:  # *you* of a false command
-                draft.removed.add(old)
+        may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS
+        if is_part or not (may_refer or view.is_in(old, inside)):
             view.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":
                 draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
 
 
-def _is_object(view: TreeView, verb: int, subject: int, node: int) -> bool:
-    """Return True for the node of a pronoun that is the object, not the subject: *if you had told me*."""
-    asked, draft = view.dependent(verb, "iobj", "obj"), view.draft
-    label = SUBJECTS.get(draft.forms[asked]) if asked >= 0 and node >= 0 else None
-    return label is not None and label == draft.labels[node] and label != SUBJECTS.get(draft.forms[subject])
-
-
 def _controller(view: TreeView, verb: int, word: int) -> int:
-    """Return the node of a subject; of a pronoun without a node that is asked (*told him to go*), who is asked.
-
-    The pronoun of a verb above is the subject of that verb: *he forgot to buy it*.
-    """
-    node, above = view.argument(word), view.draft.frames.get(view.heads[verb], -1)
+    """Return the node of a subject; of a pronoun without a node the subject of its verb: *he forgot to buy it*."""
+    node = view.argument(word)
     if node < 0 and view.heads[word] != verb and view.relations[word] == "nsubj":
         other = view.draft.frames.get(view.heads[word], -1)
-        is_agent = 0 in view.draft.core_roles(other) and not view.is_passive(view.heads[word])
+        is_agent = not view.is_passive(view.heads[word])
         return view.draft.below(other).get("ARG0" if is_agent else "ARG1", -1) if other >= 0 else -1
-    if node < 0 and above >= 0 and view.relations[verb] == "xcomp" and view.heads[word] == view.heads[verb]:
-        below = view.draft.below(above)
-        others = [below[role] for role in ("ARG1", "ARG2") if role in below and not view.draft.is_frame(below[role])]
-        return others[0] if len(others) == 1 else -1
     return node
 
 
 def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
-    """Put a pronoun without a node in the place of another one, or of what it is no pronoun of: *it* is no *she*."""
+    """Put another participant, or the pronoun, in the place of what a pronoun without a node never stands for."""
     draft, label = view.draft, SUBJECTS.get(view.draft.forms[word])
     if label is None or edge.target < 0 or word in draft.aligned:
         return
     is_other = edge.role == "ARG0" and draft.labels[edge.target] in _PRONOUNS - {label}
-    if (is_other or _is_never(draft, edge.target, label)) and view.change((edge, None)):
+    if not is_other and _may_be(view, label, edge.target):
+        return
+    others = [node for node in _participants(view, word) if label in _NEVER and _may_be(view, label, node)]
+    if label == "they":
+        others = [node for node in others if _is_plural(view, node)]
+    if len(others) == 1 and others[0] not in draft.neighbors(edge.source):
+        view.change((edge, edge._replace(target=others[0])))
+    elif (is_other or label != "they") and view.change((edge, None)):
         draft.add_edge(edge.source, edge.role, draft.new_node(label, False, edge.source))
 
 
-def _is_never(draft: Draft, node: int, label: str) -> bool:
-    """Return True for a node that a pronoun never stands for: a man for *it* and *she*, somebody's wife for *he*."""
+def _participants(view: TreeView, word: int) -> set[int]:
+    """Return the arguments of the verbs above a clause that the sentence names before a pronoun in it."""
+    draft, verbs = view.draft, {view.draft.frames.get(one, -1) for one in [*view.ancestors(word)][1:]}
+    found = {edge.target for edge in draft.edges if edge.source in verbs and edge.role[:3] == "ARG"}
+    nouns = {node for node in found if 0 <= view.word(node) < word and not draft.is_frame(node)}
+    return {node for node in nouns if draft.labels[node] not in _PRONOUNS}
+
+
+def _is_plural(view: TreeView, node: int) -> bool:
+    form = view.draft.forms[view.word(node)] if view.word(node) >= 0 else ""
+    return view.is_list(node) or form in _PLURALS or (form.endswith("s") and form != view.draft.labels[node])
+
+
+def _may_be(view: TreeView, label: str, node: int) -> bool:
+    """Return False for what a pronoun never stands for: a man for *it* and *she*, a bank for *he*, two for *she*."""
+    draft = view.draft
     roles = [one.source for one in draft.edges if one.target == node and draft.labels[one.source] in ROLES]
     kinds = {draft.labels[one] for one in (node, *(draft.below(role).get("ARG2", node) for role in roles))}
     if "name" in draft.below(node):  # the types of names are unsure: *NASA said it left*
         kinds.discard("person")
-    return not kinds.isdisjoint(_NEVER.get(label, ()))
+    elif _is_plural(view, node) != (label == "they") and (label != "they" or not kinds.isdisjoint(_NEVER["it"])):
+        return False
+    return kinds.isdisjoint(_NEVER.get(label, ()))
 
 
 def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
     """Make an argument the subject that has another role, if the subject is the object, or of another clause."""
     draft, word = view.draft, view.dependent(verb, "obj")
-    if subject.role == "ARG1" and present.role == "ARG0" and view.is_passive(verb):
+    if subject.role == "ARG1" and present.role == "ARG0":
         if subject.target < 0 or (2 in draft.core_roles(subject.source) and "ARG2" not in draft.below(subject.source)):
             draft.replace_edge(present, subject._replace(target=present.target))
             if subject.target >= 0:
@@ -155,11 +162,8 @@ def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
         if word >= 0 and present.role == "ARG1":
             draft.replace_edge(present, subject._replace(target=present.target))
     elif word >= 0 and view.argument(word) == subject.target:
-        places = draft.edges.index(present), draft.edges.index(subject)
-        draft.edges[places[0]], draft.edges[places[1]] = (
-            present._replace(role="ARG0"),
-            subject._replace(role=present.role),
-        )
+        draft.set_role(present, "ARG0")
+        draft.set_role(subject, present.role)
     elif not view.is_in(subject.target, view.subtree(verb)):
         view.change((subject, None))
 
@@ -173,7 +177,8 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
     _add_receiver(view, verb, frame)
     if node < 0 or 1 not in draft.core_roles(frame) or node in near:
         return
-    if near.isdisjoint(view.unit(word)) and near.isdisjoint(one for w in view.subtree(word) for one in view.nodes[w]):
+    words = view.subtree(word) - view.subtree(verb)  # of a relative clause the noun before it
+    if near.isdisjoint(view.unit(word)) and near.isdisjoint(one for place in words for one in view.nodes[place]):
         if old < 0:
             draft.add_edge(frame, "ARG1", node)
         elif view.places(old) and not view.is_in(old, view.subtree(verb)):

@@ -19,12 +19,20 @@ _MODIFYING = ("obl", "advcl", "advmod", "nmod", "acl")
 _MARKS = (
     {"if": "condition", "although": "concession", "though": "concession"}
     | dict.fromkeys(("when", "while", "after", "before", "until"), "time")
-    | {"by": "manner"}
+    | {"by": "manner", "without": "manner"}
 )
-_LINKS = _MARKS | dict.fromkeys(("to", "so"), "purpose") | dict.fromkeys(("because", "since"), "cause")
-_LINKS["unless"] = "condition"
+_LINKS = _MARKS | {"to": "purpose", "so": "purpose", "unless": "condition"}
 _PRONOUNS = frozenset(SUBJECTS.values())
 _LOOSE = ("parataxis", "discourse")  # relations of clauses that may be the top beside the root
+
+
+_STATEMENT, _QUESTION = (6, 2), (10, 3)  # the least words and frames of sentences with clauses
+
+
+def has_clauses(draft: Draft) -> bool:
+    """Return True for a sentence that probably has several clauses, or a clause with several modifiers."""
+    words, frames = _QUESTION if "amr-unknown" in draft.labels else _STATEMENT
+    return len(draft.words) >= words and sum(map(draft.is_frame, range(len(draft.labels)))) >= frames
 
 
 def attach(draft: Draft) -> None:
@@ -40,7 +48,6 @@ def attach(draft: Draft) -> None:
             if relation in _MODIFYING and view.node(word) >= 0:
                 _mend_modifier(view, word)
         _mend_owners(view)
-        _remove_doubles(view)
         _mend_top(view)
 
 
@@ -56,41 +63,37 @@ def _lists(view: TreeView) -> Iterator[tuple[int, str, Sequence[int]]]:
             yield (lists[0], "ARG", [first, second]) if is_contrast else (lists[0], "op", [first, *others])
 
 
-def _members(view: TreeView, node: int, role: str) -> list[Edge]:
-    return [edge for edge in view.draft.edges if edge.source == node and edge.role.startswith(role)]
-
-
 def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) -> None:
     """Put the words that a conjunction joins in the place of words below them, and add those that are missing."""
     draft = view.draft
     units = {word: view.unit(word) - {node} for word in words}
-    free = [word for word in words if units[word].isdisjoint(edge.target for edge in _members(view, node, role))]
-    for edge in [one for one in _members(view, node, role) if all(one.target not in unit for unit in units.values())]:
+    free = [word for word in words if units[word].isdisjoint(edge.target for edge in draft.members(node, role))]
+    for edge in [one for one in draft.members(node, role) if all(one.target not in unit for unit in units.values())]:
         place = view.word(edge.target)
         word = next((one for one in view.ancestors(place) if one in words), -1) if place >= 0 else -1
         other = view.node(word) if word in free else -1
         below = draft.below(edge.target)
         if other >= 0 and other in (below.get("mod"), below.get("quant")):  # *any of her allies*
             free.remove(word)
-        elif other >= 0 and view.draft.is_frame(other) == view.draft.is_frame(edge.target):
+        elif other >= 0 and draft.is_frame(other) == draft.is_frame(edge.target):
             above = [one for one in draft.edges if (one.source, one.target) == (other, node)]
             moved = [(one, one._replace(target=edge.target)) for one in above]
             if view.change((edge, edge._replace(target=other)), *moved):
                 free.remove(word)
-    kinds = {view.draft.is_frame(edge.target) for edge in _members(view, node, role)}
+    kinds = {draft.is_frame(edge.target) for edge in draft.members(node, role)}
     listed = {edge.target for edge in draft.edges if view.is_list(edge.source)}
     for word in free if role == "op" else ():
-        if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {view.draft.is_frame(other)}:
+        if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {draft.is_frame(other)}:
             draft.add_edge(node, role, other)
-    in_order = sorted(_members(view, node, role), key=lambda edge: draft.place(edge.target))
+    in_order = sorted(draft.members(node, role), key=lambda edge: draft.place(edge.target))
     for number, edge in enumerate(in_order if free and role == "op" else (), 1):
-        draft.edges[draft.edges.index(edge)] = edge._replace(role=f"op{number}")
+        draft.set_role(edge, f"op{number}")
 
 
 def _mend_heads(view: TreeView, node: int, role: str, first: int) -> None:
     """Give a list the relations of its members to the word above it."""
     if (head := view.head(first)) >= 0 and view.relations[first] not in ("conj", *_LOOSE):
-        members = {edge.target for edge in _members(view, node, role)}
+        members = {edge.target for edge in view.draft.members(node, role)}
         marks = {one for word in view.dependents[first] if view.relations[word] == "mark" for one in view.nodes[word]}
         above = {one for one in (view.unit(head) | marks) - {node} - members if not view.is_list(one)}
         for edge in [edge for edge in view.draft.edges if edge.source in above and edge.target in members]:
@@ -107,33 +110,15 @@ def _mend_complements(view: TreeView) -> None:
         above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
         if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
             continue
-        highest = view.highest(unit)
-        is_infinitive = relation == "xcomp"
-        if highest < 0 or (is_infinitive and _mend_infinitive(view, head, highest, view.subtree(view.heads[word]))):
+        if (highest := view.highest(unit)) < 0:
             continue
         links = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
-        links = [one for one in links if view.draft.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
+        links = [one for one in links if draft.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
         for edge in [edge for edge in links if view.word(edge.target) in inside]:
             back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
             view.change((edge, edge._replace(target=highest)), *back)
         if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head):
             draft.add_edge(head, "ARG1", highest)  # *told us that we should go*
-
-
-def _mend_infinitive(view: TreeView, head: int, infinitive: int, inside: set[int]) -> bool:
-    """Put a verb in the place of its infinitive, which goes below it (*if you want to go, ask*), and return True.
-
-    inside: the words of the clause of the verb
-    """
-    draft = view.draft
-    above = [edge for edge in draft.edges if edge.target == infinitive and edge.role in _TIMES]
-    above = [edge for edge in above if view.word(edge.source) not in inside]
-    outer = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
-    outer = [edge for edge in outer if view.is_list(edge.target) or view.draft.is_frame(edge.target)]
-    outer = [edge for edge in outer if view.word(edge.target) not in inside]
-    if len(above) != 1 or len(outer) != 1:
-        return False
-    return view.change((above[0], above[0]._replace(target=head)), (outer[0], outer[0]._replace(target=infinitive)))
 
 
 def _mend_whose(view: TreeView) -> None:
@@ -152,15 +137,10 @@ def _mend_whose(view: TreeView) -> None:
 
 def _mend_owners(view: TreeView) -> None:
     """Take what nobody says that somebody owns from its owner; *his* gives the owner another thing."""
-    draft = view.draft
-    relations = {e.target: e.source for e in draft.edges if e.role == "ARG2" and draft.labels[e.source] in ROLES}
-    for edge in [edge for edge in draft.edges if edge.role == "poss"]:
+    for edge in [edge for edge in view.draft.edges if edge.role == "poss"]:
         owned, owner, others = view.word(edge.source), view.word(edge.target), [*_unowned(view, edge)]
-        parts = [(one, None) for one in draft.edges if one[1:] == ("part", edge.source)]
-        if edge.source in relations:  # *his friend*
-            relation = relations[edge.source]
-            view.change((edge, None if "ARG1" in draft.below(relation) else Edge(relation, "ARG1", edge.target)))
-        elif owned >= 0 and owner >= 0 and not _may_own(view, owned, owner):
+        parts = [(one, None) for one in view.draft.edges if one[1:] == ("part", edge.source)]
+        if min(owned, owner) >= 0 and not _may_own(view, owned, owner):
             view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None), *parts)
 
 
@@ -184,23 +164,13 @@ def _unowned(view: TreeView, edge: Edge) -> Iterator[int]:
                 yield noun
 
 
-def _remove_doubles(view: TreeView) -> None:
-    """Take what *after* stands before from the verb that has the node of *after*, too."""
-    draft = view.draft
-    for node in [node for label in ("after", "before", "since", "until") for node in draft.nodes_of(label)]:
-        operand = draft.below(node).get("op1", -1)
-        sources = {edge.source for edge in draft.edges if edge.target == node}
-        for edge in [edge for edge in draft.edges if edge.target == operand and edge.source in sources]:
-            view.change((edge, None))
-
-
 def _mend_modifier(view: TreeView, word: int) -> None:
     """Move a modifier or a clause to its head in the tree from words that it does not belong to."""
     draft, head = view.draft, view.head(word)
     if head < 0:
         return
     unit, above, owner = view.unit(word), view.unit(head), draft.frames.get(head, view.node(head))
-    is_owner = view.draft.is_frame(owner) or view.is_list(owner) or view.relations[word] in ("nmod", "acl")
+    is_owner = draft.is_frame(owner) or view.is_list(owner) or view.relations[word] in ("nmod", "acl")
     if unit & above or owner in unit or not is_owner:
         return
     is_linked = any(
@@ -208,7 +178,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
         for edge in draft.edges
     )
     for edge, new in [*_strays(view, word, unit, owner, is_linked)]:
-        is_sure = is_linked or view.draft.is_frame(owner) or edge.role != "time" or not view.draft.is_frame(edge.source)
+        is_sure = is_linked or draft.is_frame(owner) or edge.role != "time" or not draft.is_frame(edge.source)
         if is_sure and edge.source not in above and edge.target not in above:
             done = view.change((edge, None if is_linked else new))
             is_linked = is_linked or done
@@ -252,6 +222,8 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int]) -> 
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
     if role == "condition":
         others |= {"ARG1", "ARG2", "ARG3"}  # *helped you if you had asked*
+    elif mark >= 0 and view.draft.forms[mark] == "by":
+        others |= {"ARG0", "ARG1", "ARG2", "ARG3"}  # *made by boiling it*
     for edge in [*view.draft.edges]:
         if edge.source in above and edge.target in unit and edge.role in others:
             view.change((edge, edge._replace(role=role)))
@@ -270,11 +242,7 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
         return
     for edge in [edge for edge in draft.edges if edge.target == clause and edge.role == "ARG0"]:
         view.change((edge, Edge(owner, role, clause)))  # an agent is no clause
-    if role == "cause":
-        is_said = draft.labels[clause] == "cause-01"
-        cause = clause if is_said else draft.add_below(clause, "ARG0-of", "cause-01")
-        draft.add_edge(cause, "ARG1", owner)
-    elif clause not in draft.below(owner).values():
+    if clause not in draft.below(owner).values():
         draft.add_edge(owner, role, clause)
 
 
@@ -286,5 +254,5 @@ def _mend_top(view: TreeView) -> None:
         top = view.heads[view.heads[top]]
     is_member = new >= 0 and view.is_list(new) and any(edge[::2] == (new, draft.top) for edge in draft.edges)
     is_other = top >= 0 and draft.top not in view.unit(root) and view.relations[top] not in (*SERVING, *_LOOSE)
-    if is_member or (is_other and new >= 0 and (view.draft.is_frame(new) or view.is_list(new))):
+    if is_member or (is_other and new >= 0 and (draft.is_frame(new) or view.is_list(new))):
         draft.top = new

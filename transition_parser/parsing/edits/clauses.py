@@ -18,7 +18,7 @@ _ASKED = {
 }
 _ASKING = frozenset(word_list("edits: asking"))
 _AFTER_QUESTIONS = frozenset(word_list("edits: after questions"))
-_COPULAS = ("is", "are", "was", "were")
+_COPULAS = frozenset(word_list("edits: copulas"))
 _BEFORE_IF = ("as", "even", "what", "see", "ask")  # before an *if* that begins no condition
 _ROLES = frozenset("ARG1 ARG2 ARG3 time location manner topic".split())
 _FRAME = re.compile(r".*-\d\d")
@@ -50,11 +50,6 @@ def mend_questions(draft: Draft) -> None:
 
 def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
     below = draft.below(link.target)
-    for noun in below.values():  # *which book you want*
-        if (asked := draft.below(noun).get("mod")) is not None and draft.labels[asked] == "amr-unknown":
-            draft.removed.add(asked)
-            draft.replace_edge(link, link._replace(target=noun))
-            return
     unknown = next((node for node in below.values() if draft.labels[node] == "amr-unknown"), None)
     if role == "ARG0" and (role in below or 0 not in draft.core_roles(link.target)):
         role = "ARG1"
@@ -151,18 +146,8 @@ def _so(draft: Draft, place: int) -> None:
 
 
 def _unless(draft: Draft, place: int) -> None:
-    """Make the frame after *unless* a negated condition of the frame before it, or after the comma."""
+    """Negate the condition after *unless*, not the clause above it."""
     for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
         condition = draft.below(edge.source).get("condition")
         if condition is not None and "polarity" not in draft.below(condition):
             draft.replace_edge(edge, edge._replace(source=condition))
-    after, comma = [verb for verb in draft.frames if verb > place], draft.forms.index(",") if "," in draft.forms else 0
-    mains = [
-        verb for verb in draft.frames if verb < place or 0 < place < comma < verb or (place == 0 and verb > comma > 0)
-    ]
-    if after and mains and draft.frames[min(after)] in (edge.source for edge in draft.edges if edge.role == "polarity"):
-        condition = draft.frames[min(after)]
-        main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
-        if not any(edge.role == "condition" for edge in draft.edges):
-            draft.remove_edges(lambda edge: {*edge[::2]} == {main, condition})
-            draft.add_edge(main, "condition", condition)

@@ -133,7 +133,7 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
         (form, following), mood = draft.forms[place : place + 2], OTHER if _is_infinitive(draft, node) else moods[place]
         is_past = form in _SAME_PAST and place > 0 and not _opens(draft.forms[place - 1])
         has_subject = is_past or _WITH_YOU.search(" ".join([*draft.forms[max(place - 5, 0) : place], ""]))
-        if form != draft.words[place].lemma or has_subject:
+        if form != draft.words[place].lemma or has_subject or _has_subject(draft, place, moods):
             continue
         is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
         subject = draft.below(node).get("ARG0", node)
@@ -146,6 +146,22 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
             yield node, ("mode",), "imperative"
         if node in commands and subject == node and "you" not in draft.around(node).values():
             yield node, ("ARG0", "ARG1"), "you"
+
+
+def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
+    """Return True for a verb that the tree gives a subject, also that of a verb before it: *he came and put it down*.
+
+    What may be a command itself (*Peel the potatoes, cut them*) or an address (*Alexa give me that*) is none.
+    """
+    if draft.tree is None:
+        return False
+    heads, relations = draft.tree.heads, draft.tree.relations
+    while True:
+        found = [one for one, head in enumerate(heads) if head == verb + 1 and relations[one].startswith("nsubj")]
+        if found or relations[verb] != "conj":
+            is_address = verb == 1 and draft.forms[1] not in _SAME_PAST and draft.forms[0][-1] != "s"
+            return any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found) and not is_address
+        verb = heads[verb] - 1
 
 
 def _is_infinitive(draft: Draft, node: int) -> bool:

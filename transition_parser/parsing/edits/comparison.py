@@ -16,7 +16,13 @@ _DEGREES = ("more", "less", "most", "least", "equal", "more-than", "less-than", 
 _COMPARISONS = ("have-degree-91", "have-quant-91")
 _AMOUNTS = ("more", "less", "fewer", "many", "much", "few", "little")
 _AUXILIARIES = ("am", "are", "did", "do", "does", "is", "was", "were")
+_SECONDS = {"than", "as"}
 _CONSEQUENCES = ("too", "enough", "so")  # degrees that have no second side
+
+
+def may_compare(draft: Draft) -> bool:
+    """Return True for a sentence with *than* or *as*, which begin the second side of a comparison."""
+    return not _SECONDS.isdisjoint(draft.forms)
 
 
 def mend_comparisons(draft: Draft) -> None:
@@ -29,11 +35,12 @@ def mend_comparisons(draft: Draft) -> None:
         below = draft.below(node)
         if draft.labels[below.get("ARG3", node)] in _CONSEQUENCES and "ARG4" in below and "ARG6" not in below:
             draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))
-    seconds = [place for place, form in enumerate(draft.forms) if form in ("than", "as")]
-    if seconds and draft.tree is not None:
+    if may_compare(draft) and draft.tree is not None:
         view = TreeView(draft, draft.tree)
-        for place in seconds:
-            if (words := _words_of(view, place)) is not None:
+        for place in [place for place, form in enumerate(draft.forms) if form in _SECONDS]:
+            if draft.forms[place : place + 3] == ["as", "soon", "as"]:
+                _as_soon(view, place)
+            elif draft.forms[place - 1] != "soon" and (words := _words_of(view, place)) is not None:
                 _compare(view, words)
     for place in range(len(draft.forms) - 3):
         if draft.forms[place : place + 3] == ["as", "well", "as"]:
@@ -55,6 +62,19 @@ def _recommend(draft: Draft, place: int) -> None:
             elif edge.target == verb:
                 draft.replace_edge(edge, edge._replace(target=node))
         draft.add_edge(node, "ARG1", verb)
+
+
+def _as_soon(view: TreeView, place: int) -> None:
+    """Make *as soon as* the time of the verb that it modifies: *leave as soon as you can*."""
+    draft, inside = view.draft, view.draft.inside(place, place + 3)
+    verb, clause = (draft.frames.get(view.heads[one], view.node(view.heads[one])) for one in (place + 1, place + 2))
+    if len({verb, clause, -1} - inside) == 3:
+        node = draft.new_node("as-soon-as", False, min(inside, default=clause))
+        for edge in [edge for edge in draft.edges if {*edge[::2]} & inside or {*edge[::2]} == {verb, clause}]:
+            draft.replace_edge(edge)
+        draft.removed |= inside
+        draft.add_edge(verb, "time", node)
+        draft.add_edge(node, "op1", clause)
 
 
 def _as_well(draft: Draft, place: int) -> None:

@@ -15,6 +15,12 @@ _OWNERS = {"mine": "i", "yours": "you", "hers": "she", "ours": "we", "theirs": "
 _WITH_INFINITIVE = ("cost", "take")  # verbs whose subject *it* stands for an infinitive: *it takes an hour to go*
 
 
+def may_have_copula(draft: Draft) -> bool:
+    """Return True for a sentence with *mine* or the like, or with *it* and an infinitive."""
+    forms = {*draft.forms}
+    return not forms.isdisjoint(_OWNERS) or {"it", "to"} <= forms
+
+
 def mend_copulas(draft: Draft) -> None:
     """Make predicates such as *mine* `belong-01`, and one node of a name and what its owner is; remove a dummy *it*."""
     for place, (form, following) in enumerate(pairwise(draft.forms)):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Container, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, distances
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, is_constant, lemma_of
@@ -71,11 +71,8 @@ class Draft:
         found = {}
         for node, places in enumerate(self.alignments):
             place, *more = places or (0, 0)
-            if (
-                not more
-                and self.is_frame(node)
-                and lemma_of(self.labels[node]).partition("-")[0] == self.words[place].lemma
-            ):
+            label = self.labels[node]
+            if not more and self.is_frame(node) and lemma_of(label).partition("-")[0] == self.words[place].lemma:
                 found[place] = node
         return found
 
@@ -122,9 +119,14 @@ class Draft:
         lemma, _, sense = self.labels[node].rpartition("-")
         return packaged().roles(lemma, sense)
 
-    def numbers_below(self, node: int) -> dict[str, int]:
-        """Return the numbers of the edges from a node by role."""
-        return {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
+    def members(self, node: int, role: str = "op") -> list[Edge]:
+        """Return the edges from a list to its members."""
+        return [edge for edge in self.edges if edge.source == node and edge.role.startswith(role)]
+
+    def lists_of(self, node: int) -> set[int]:
+        """Return the lists, by *and* or *or*, that a node is a member of."""
+        above = {edge.source for edge in self.edges if edge.target == node and edge.role[:2] == "op"}
+        return {one for one in above if self.labels[one] in CONJUNCTIONS}
 
     def relations(self, node: int) -> set[tuple[int, str]]:
         """Return the node at the other end of each edge, with its role (without its number for members of a list)."""
@@ -146,8 +148,8 @@ class Draft:
         self.edge_origins.append(-1)
 
     def add_below(self, node: int, role: str, label: str) -> int:
-        """Add a node below another, whose words it gets, and return it; labels in quotation marks are constants."""
-        new = self.new_node(label, label.startswith('"'), self.node_origins[node])
+        """Add a node or a constant below another node, whose words it gets, and return it."""
+        new = self.new_node(label, is_constant(label), self.node_origins[node])
         self.add_edge(node, role, new)
         return new
 
@@ -163,6 +165,10 @@ class Draft:
             self.remove_edges(lambda edge: edge[:2] == (node, free[0]))
             self.add_edge(node, free[0], target)
 
+    def move_top(self, old: int, new: int) -> None:
+        """Make a node the top in the place of another."""
+        self.top = new if self.top == old else self.top
+
     def replace_edge(self, edge: Edge, *others: Edge) -> None:
         """Put other edges in the place of an edge; none in that of an edge that the graph has lost since."""
         if edge not in self.edges:
@@ -170,6 +176,10 @@ class Draft:
         number = self.edges.index(edge)
         self.edges[number : number + 1] = others
         self.edge_origins[number : number + 1] = [-1] * len(others)
+
+    def set_role(self, edge: Edge, role: str) -> None:
+        """Give an edge another role."""
+        self.edges[self.edges.index(edge)] = edge._replace(role=role)
 
     def remove_edges(self, is_wrong: Callable[[Edge], bool]) -> None:
         """Remove all edges of a kind."""
@@ -183,7 +193,7 @@ class Draft:
             Edge(s, role, t) if {s, t} == {node, into} else Edge(moved.get(s, s), role, moved.get(t, t))
             for s, role, t in self.edges
         ]
-        self.top = moved.get(self.top, self.top)
+        self.move_top(node, into)
         self.removed.add(node)
 
     def put(self, first: int, end: int, label: str, role: str, kept: Collection[str] = ()) -> int:
@@ -219,9 +229,16 @@ class Draft:
                 self.add_edge(parent, name, target)
         return new
 
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.removed) or -1 in self.edge_origins or self._whole() != self.graph
+
+    def _whole(self) -> AmrGraph:
+        return AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
+
     def result(self) -> Edited | None:
         """Return the edited graph, None if nothing has changed or the graph is not connected."""
-        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
+        whole = self._whole()
         if whole == self.graph and not self.removed:
             return None
         graph, nodes, edges = without(whole, self.removed)

@@ -120,40 +120,37 @@ _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
 
 
 def mend_quantities(draft: Draft) -> None:
-    for edge in [edge for edge in draft.edges if edge.role == "unit"]:
-        if "quant" in draft.below(edge.source):
-            _free_unit(draft, *edge)
+    """Give quantities and dates what they count, or make them the concepts of their units or words."""
+    for quantity, role, unit in [edge for edge in draft.edges if edge.role == "unit"]:
+        if "quant" in draft.below(quantity):  # other relations of a unit are its quantity's
+            for edge in [one for one in draft.edges if one.target == unit and one.role != role]:
+                if edge.source != quantity:
+                    for other in [one for one in draft.edges if one[::2] == (edge.source, quantity)]:
+                        draft.replace_edge(other)
+                    draft.replace_edge(edge, edge._replace(target=quantity))
     for node, label in enumerate(draft.graph.labels):
-        is_date = label == "date-entity"
-        if (is_date or label.endswith("-quantity")) and node not in draft.constants and node not in draft.removed:
-            below = draft.numbers_below(node)
-            if not below if is_date else "quant" not in below:
-                _mend(draft, node, below)
-
-
-def _free_unit(draft: Draft, quantity: int, role: str, unit: int) -> None:
-    """Give the other relations of a unit to its quantity."""
-    for edge in [edge for edge in draft.edges if edge.target == unit and edge.role != role and edge.source != quantity]:
-        for other in [one for one in draft.edges if (one.source, one.target) == (edge.source, quantity)]:
-            draft.replace_edge(other)
-        draft.replace_edge(edge, edge._replace(target=quantity))
+        if node in draft.constants or node in draft.removed:
+            continue
+        below = draft.below(node)
+        if (label == "date-entity" and not below) or (label.endswith("-quantity") and "quant" not in below):
+            _mend(draft, node, below)
 
 
 def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
-    unit = draft.edges[below["unit"]].target if "unit" in below else -1
-    is_leaf = sum(unit in (edge.source, edge.target) for edge in draft.edges) == 1 and unit != draft.graph.top
-    time = _TIME.fullmatch(draft.labels[draft.edges[below["value"]].target]) if "value" in below else None
+    unit, value = below.get("unit", -1), below.get("value", -1)
+    is_leaf = sum(unit in edge[::2] for edge in draft.edges) == 1 and unit != draft.graph.top
+    time = _TIME.fullmatch(draft.labels[value]) if value >= 0 else None
     if time and is_leaf:
         hour = int(time[1]) % 12 + 12 * draft.labels[unit].startswith("p")
-        draft.labels[node], draft.labels[draft.edges[below["value"]].target] = "date-entity", f'"{hour}{time[2]}"'
-        draft.edges[below["value"]] = draft.edges[below["value"]]._replace(role="time")
+        draft.labels[node], draft.labels[value] = "date-entity", f'"{hour}{time[2]}"'
+        draft.set_role(Edge(node, "value", value), "time")
     elif is_leaf:
         draft.labels[node] = draft.labels[unit]
-    elif "unit" in below:
+    elif unit >= 0:
         if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
             draft.merge(node, unit)
-    elif numbers := [one for one in below.values() if is_number(draft.labels[draft.edges[one].target])]:
-        draft.edges[numbers[0]] = draft.edges[numbers[0]]._replace(role="quant")
+    elif numbers := [Edge(node, role, one) for role, one in below.items() if is_number(draft.labels[one])]:
+        draft.set_role(numbers[0], "quant")
     else:
         words = (draft.words[place] for place in draft.alignments[node])
         draft.labels[node] = "-".join(word.lemma for word in words if word.lemma_is_symbol) or "thing"

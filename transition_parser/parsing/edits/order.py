@@ -7,12 +7,12 @@ from functools import wraps
 
 from transition_parser.parsing.edits.addresses import mend_addresses
 from transition_parser.parsing.edits.arguments import add_arguments
-from transition_parser.parsing.edits.attachment import attach
+from transition_parser.parsing.edits.attachment import attach, has_clauses
 from transition_parser.parsing.edits.clauses import mend_conditions, mend_questions
 from transition_parser.parsing.edits.commands import mark_commands
-from transition_parser.parsing.edits.comparison import mend_comparisons
+from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
-from transition_parser.parsing.edits.copulas import mend_copulas
+from transition_parser.parsing.edits.copulas import may_have_copula, mend_copulas
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.greetings import mend_greetings
 from transition_parser.parsing.edits.lists import gather_members
@@ -60,7 +60,13 @@ EDITS: Mapping[str, Edit] = {
     "lists": _each(gather_members),  # members share their arguments, such as pronouns
     "types of names": _each(type_names),  # last: members that were added have names, too
 }
-OF_TREES = ("attachment", "arguments", "copulas", "comparisons")  # the edits that read the trees of a model for English
+# the edits that read the dependency tree of a sentence → True for a draft whose tree they ask for
+OF_TREES: Mapping[str, Callable[[Draft], bool]] = {
+    "attachment": has_clauses,
+    "arguments": has_clauses,
+    "copulas": may_have_copula,
+    "comparisons": may_compare,
+}
 _OF_ANY_LANGUAGE = ("roles", "quantities")  # the edits without words of English
 
 

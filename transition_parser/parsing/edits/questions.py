@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLES
 from transition_parser.text import word_list
 
-_COPULAS = ("is", "are", "was", "were", "'s")
-_AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | {*_COPULAS, "am", "has", "have", "had", "can", "may"}
+_COPULAS = frozenset(word_list("edits: copulas"))
+_AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | _COPULAS | {"am", "has", "have", "had", "can", "may"}
 _MODALS = {"possible-01": "ARG1", "recommend-01": "ARG1", "obligate-01": "ARG2"}
 _OF_FORMS = dict.fromkeys(("can", "could", "may", "might"), "possible-01") | {"should": "recommend-01"}
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
@@ -28,8 +30,8 @@ def mend_direct_questions(draft: Draft) -> None:
     edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
     if first in ("what", "which") and forms[1] in _COPULAS:
         _call(draft, unknown)
-    elif first in _AUXILIARIES and [edge[1:] for edge in edges] == [("polarity", unknown)]:
-        _ask_whole(draft, edges[0])
+    elif first in _AUXILIARIES and {edge[1:] for edge in edges} == {("polarity", unknown)}:
+        _ask_whole(draft, edges)
     for source, role, target in edges:
         edge, begins = Edge(source, role, target), tuple(forms[:3])
         if draft.labels[source] == "spell-01" and role == "manner":
@@ -72,10 +74,12 @@ def mend_modal_questions(draft: Draft) -> None:
     draft.top = node
 
 
-def _ask_whole(draft: Draft, edge: Edge) -> None:
-    """Give the polarity of a question whose answer is yes or no to its top."""
-    if edge.source != draft.top and draft.labels[draft.top] not in (*CONJUNCTIONS, "contrast-01", "multi-sentence"):
-        draft.replace_edge(edge, edge._replace(source=draft.top))
+def _ask_whole(draft: Draft, edges: Sequence[Edge]) -> None:
+    """Give the polarity of a question whose answer is yes or no to its top alone."""
+    if draft.labels[draft.top] not in (*CONJUNCTIONS, "contrast-01", "multi-sentence"):
+        whole = Edge(draft.top, "polarity", edges[0].target)
+        for number, edge in enumerate(edges if edges != [whole] else ()):
+            draft.replace_edge(edge, *[whole] * (number == 0))
 
 
 def _spell(draft: Draft, verb: int) -> None:

@@ -159,9 +159,17 @@ class TreeView:
             return above if is_active or self._is_participle(verb) else -1
         return self._controller(verb, steps - 1)
 
+    def _marks(self, verb: int) -> set[str]:
+        """Return the words that begin the clause of a verb: *that*, *to*, *by*."""
+        return {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
+
+    def is_means(self, verb: int) -> bool:
+        """Return True for a clause with *by* below a passive, whose subject nobody names: *made by boiling it*."""
+        return self.relations[verb] == "advcl" and "by" in self._marks(verb) and self.is_passive(self.heads[verb])
+
     def is_loose(self, verb: int) -> bool:
         """Return True for a clause without a subject that may well have another one than the tree says."""
-        marks = {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
+        marks = self._marks(verb)
         is_open = marks.isdisjoint(_BY_OBJECT) and not ("for" in marks and self._is_argument(verb, self.heads[verb]))
         return self.relations[verb] in ("acl", "advcl") and is_open
 
@@ -180,8 +188,8 @@ class TreeView:
     def _controller(self, verb: int, steps: int) -> int:
         """Return the subject of a clause without one: the subject or the object of the verb above it."""
         form, above, relation = self.draft.forms[verb], self.heads[verb], self.relations[verb]
-        asked, subject = self.dependent(above, "iobj", "obj"), self.subject(above, steps)
-        marks = {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
+        asked, marks = self.dependent(above, "iobj", "obj"), self._marks(verb)
+        subject = -1 if self.is_means(verb) else self.subject(above, steps)
         if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
             return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
         auxiliary = self.dependent(verb, "aux", "cop")  # *having left*, *being old*

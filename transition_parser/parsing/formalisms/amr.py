@@ -14,7 +14,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete
-from transition_parser.parsing.edits.draft import Draft, Edited
+from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import AmrParse, Derivation, edited, within_depth
@@ -22,7 +22,6 @@ from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrState, kept
 from transition_parser.transitions.config import wiki_keys
 
@@ -33,11 +32,7 @@ if TYPE_CHECKING:
     from transition_parser.modules.semantic_roles import Readings
     from transition_parser.modules.tagging import Tags
 
-
-# the least words and frames of sentences whose trees edits ask for, of statements and of questions
-_CLAUSES, _QUESTIONS, _LONGEST = (6, 2), (10, 3), 100
-# words of sentences whose trees edits always ask for
-_ASKING = ({"than"}, {"as"}, {"it", "to"}, {"mine"}, {"yours"}, {"hers"}, {"ours"}, {"theirs"})
+_LONGEST = 100  # words of a sentence whose tree edits may ask for
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
@@ -82,13 +77,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
         built = [_Built(resources, *one) for one in found]
         chosen = edits_of(resources.language) if edits else {}
-        if trees is not None and not chosen.keys().isdisjoint(OF_TREES):
-            _add_trees([one for one in built if one.needs_tree], trees)
+        if trees is not None and (asks := [OF_TREES[name] for name in chosen if name in OF_TREES]):
+            short = [one for one in built if len(one.words) <= _LONGEST]
+            _add_trees([one for one in short if any(ask(one.draft()) for ask in asks)], trees)
+        drafts = [one.draft() for one in built]
         for edit in chosen.values():
-            drafts = [one.draft() for one in built]
             edit(drafts)
-            for one, draft in zip(built, drafts, strict=True):
-                one.take(draft.result())
+            drafts = [one.after(draft) for one, draft in zip(built, drafts, strict=True)]
         return [one.finished(edits) for one in built]
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
@@ -223,24 +218,19 @@ class _Built:
                 parse = self.parse if done.edited is None else edited(self.parse, done.edited)
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
 
-    @property
-    def needs_tree(self) -> bool:
-        """True for a graph of several frames and for a comparison, whose edits ask for the tree of the sentence."""
-        labels, forms = self.parse.graph.labels, {word.form.lower() for word in self.words}
-        words, frames = _QUESTIONS if "amr-unknown" in labels else _CLAUSES
-        has_frames = sum(sort_of(label, constant=False) is Sort.FRAME for label in labels) >= frames
-        has_clauses = has_frames and len(self.words) >= words
-        return len(self.words) <= _LONGEST and (has_clauses or any(one <= forms for one in _ASKING))
-
     def draft(self) -> Draft:
         """Return a draft of the graph."""
         parse, known = self.parse, self.system.lexicon or ()
         return Draft(parse.graph, parse.alignments, self.words, self.readings, known, self.tree)
 
-    def take(self, edit: Edited | None) -> None:
-        """Take an edited graph, unless a fact contradicts it."""
-        if edit is not None and self._mentioned(after := edited(self.parse, edit)) is not None:
-            self.parse = after
+    def after(self, draft: Draft) -> Draft:
+        """Take the graph of a draft, unless a fact contradicts it, and return a draft of the graph that is taken."""
+        if not draft.is_changed:
+            return draft
+        edit = draft.result()
+        if edit is not None and self._mentioned(parse := edited(self.parse, edit)) is not None:
+            self.parse = parse
+        return self.draft()
 
     def _mentioned(self, parse: AmrParse) -> AmrParse | None:
         """Return the parse with the alignments to all mentions, None where a fact contradicts its graph."""
