@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transition_parser.graphs.amr import Edge
+from transition_parser.parsing.edits.copulas import WEATHER
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLES, TreeView
@@ -19,7 +20,7 @@ _NEVER = {
     "they": _NOBODY,
 }
 _PLURALS = ("people", "men", "women", "children", "police")
-_WEATHER = ("rain", "snow", "hail", "drizzle", "freeze", "thaw")  # *it* does so, which is nothing
+
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 
 
@@ -51,7 +52,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     """Remove the agent of a passive that names none, and arguments of other verbs: *washed it and sold it to Ann*."""
     draft, inside, subject = view.draft, view.clause(verb), view.subject(verb)
     is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0
-    is_weather = subject >= 0 and draft.forms[subject] == "it" and draft.words[verb].lemma in _WEATHER
+    is_weather = subject >= 0 and draft.forms[subject] == "it" and draft.words[verb].lemma in WEATHER
     referring = [word for word in {*inside, subject} if draft.forms[word] in _REFERRING]
     upper = {*view.ancestors(verb)}
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:

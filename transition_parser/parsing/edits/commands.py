@@ -156,11 +156,11 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
     if draft.tree is None:
         return False
     heads, relations = draft.tree.heads, draft.tree.relations
+    may_hear = verb == 1 and draft.forms[1] not in _SAME_PAST and draft.forms[0][-1] != "s"
     while True:
         found = [one for one, head in enumerate(heads) if head == verb + 1 and relations[one].startswith("nsubj")]
         if found or relations[verb] != "conj":
-            is_address = verb == 1 and draft.forms[1] not in _SAME_PAST and draft.forms[0][-1] != "s"
-            return any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found) and not is_address
+            return not may_hear and any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found)
         verb = heads[verb] - 1
 
 
