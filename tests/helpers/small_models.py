@@ -184,7 +184,7 @@ def encode(parser: Parser, sentences: list[list[str]]) -> EncoderOut:
 
 
 def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int, needs=RANKS) -> dict:
-    """Up to `count` sentences of so many words, with their gold derivations and the fields `needs` of their states."""
+    """Up to `count` sentences of so many words: gold derivations, the fields `needs` of their states, and trees."""
     resources, opens = task.resources, task.resources.opens_word()
     pieces, actions = ((folder / f"valid.{side}").read_text(encoding="utf-8").splitlines() for side in ("src", "act"))
     sources = [resources.encode_pieces(line.split()) for line in pieces]
@@ -195,8 +195,14 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     annotations = read_annotations(folder, "valid", resources.columns.values, [*map(len, words)])
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
-    dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, needs=needs)
-    batch = dataset.collater([dataset[i] for i in range(len(sources))])
+
+    def collated(**options) -> dict:
+        dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, **options)
+        return dataset.collater([dataset[i] for i in range(len(sources))])
+
+    batch = collated(needs=needs)
+    if resources.parser.system in TREE_SYSTEMS:
+        batch["net_input"]["trees"] = collated(trees=True)["net_input"]["trees"]
     return {**batch, "annotations": {name: [column[number] for number in fit] for name, column in annotations.items()}}
 
 

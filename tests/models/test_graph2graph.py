@@ -281,8 +281,8 @@ def test_further_pieces_depend_on_the_first_one(task, batch):
 
 def read(model, net_input: dict) -> tuple:
     """What the encoder returns, and the states of the gold derivations."""
-    features, words = (net_input.get(name) for name in ("features", "words"))
-    return model.plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, features, words)
+    encoder_out = model.plain.encode(net_input)
+    return encoder_out, model.plain.decoder.states(net_input["prev_output_tokens"], encoder_out)
 
 
 # --- composition ----------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from transition_parser.models.spa_dp import (
 )
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
+from transition_parser.states.costs import GoldTrees
 
 EXACT = 1e-10
 LENGTHS = (4, 1, 6)  # of words and root
@@ -155,9 +156,7 @@ def test_beliefs_are_the_probabilities_of_head_and_relation(case):
 def test_gold_derivations_give_gold_heads_and_relations(case):
     plain, net_input = case.model.plain, case.batch["net_input"]
     with torch.no_grad():
-        heads, relations = plain.decoder.decisions(
-            *plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"])
-        )
+        heads, relations = plain.decoder.decisions(plain.encode(net_input), GoldTrees(**net_input["trees"]))
     for i, (_, tree) in enumerate(case.batch["references"]):
         n = len(tree)
         assert heads.counted[i].tolist() == [True] * n + [False] * (heads.counted.size(1) - n)
@@ -181,9 +180,7 @@ def test_trees_are_those_of_the_scores(case):
     plain, net_input = case.model.plain, case.batch["net_input"]
     with torch.no_grad():
         encoder_out = plain.encode(net_input)
-        heads, _ = plain.decoder.decisions(
-            *plain.read(net_input["src_tokens"], net_input["prev_output_tokens"], None, net_input["features"])
-        )
+        heads, _ = plain.decoder.decisions(encoder_out, GoldTrees(**net_input["trees"]))
         by_head = only_legal(heads.scores, heads.competing).log_softmax(-1)
     system = case.task.table.system
     for i, (tree, scores) in enumerate(plain.decoder.trees(encoder_out)):

@@ -36,7 +36,7 @@ from tests.helpers.small_models import (
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import loader
-from transition_parser.modules.contract import GraphDecoder, only_legal
+from transition_parser.modules.contract import only_legal
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
@@ -140,7 +140,7 @@ def searched(case: Case, move: Callable, beam: int) -> list[list[tuple[list[int]
     model, net_input = move(copy.deepcopy(case.model)).eval(), move(case.batch)["net_input"]
     with torch.no_grad():
         encoder_out = model.plain.encode(net_input)
-    if isinstance(model.plain.decoder, GraphDecoder):
+    if model.plain.searches_directly:
         trees = model.plain.decoder.trees(encoder_out)
         return [[([*tree.heads], scores, sum(scores))] for tree, scores in trees]
     found = search(model.plain, encoder_out, beam, nbest=beam)

@@ -33,9 +33,6 @@ def of_system(request, tmp_path_factory):
     folder = make_folder(request.param, tmp_path_factory)
     task = make_task(folder)
     batch = make_batch(task, folder, range(2, 15), 12)
-    sources, targets = (list(side) for side in _unpadded(task, batch))
-    trees = TransitionDataset(task.resources, pairs_of(task.resources, sources, targets), trees=True)
-    batch["trees"] = trees.collater([trees[i] for i in range(len(sources))])["trees"]
     return task, batch
 
 
@@ -55,7 +52,7 @@ def test_correct_actions_build_the_gold_tree(of_system, kind):
     task, batch = of_system
     model = make_model(kind, task.resources)
     net_input, model = with_words(model, task, batch)["net_input"], model.plain
-    found = explore(model, net_input, GoldTrees(**batch["trees"]), None)
+    found = explore(model, net_input, GoldTrees(**batch["net_input"]["trees"]), None)
     for tokens, steps, (words, gold) in zip(
         found.actions.tolist(), found.steps.tolist(), batch["references"], strict=True
     ):
@@ -68,7 +65,7 @@ def test_correct_actions_along_gold_derivations(of_system):
     """The action of the static oracle is one of them, and all of them are legal."""
     task, batch = of_system
     model = make_model("no state", task.resources).plain
-    found = explore(model, batch["net_input"], GoldTrees(**batch["trees"]), None)
+    found = explore(model, batch["net_input"], GoldTrees(**batch["net_input"]["trees"]), None)
     legal = model.decoder.legality(found.states) > 0
     assert bool((found.correct <= legal).all()) and bool((found.gold_arcs <= found.correct).all())
     assert bool(found.correct.any(2).all())
@@ -82,7 +79,7 @@ def test_states_are_those_of_the_derivation(of_system, kind):
     task, batch = of_system
     model = make_model(kind, task.resources)
     net_input, model = with_words(model, task, batch)["net_input"], model.plain
-    found = explore(model, net_input, GoldTrees(**batch["trees"]), _policy())
+    found = explore(model, net_input, GoldTrees(**batch["net_input"]["trees"]), _policy())
     ends = torch.full_like(found.actions[:, :1], task.table.end)
     prefix = torch.cat([ends, found.actions[:, :-1]], 1)
     again = model.decoder.states(prefix, model.encode(net_input))
@@ -96,13 +93,13 @@ def test_states_are_those_of_the_derivation(of_system, kind):
 
 def test_sentences_do_not_depend_on_their_neighbors(of_system):
     task, batch = of_system
-    model, gold = make_model("positions", task.resources).plain, GoldTrees(**batch["trees"])
+    model, gold = make_model("positions", task.resources).plain, GoldTrees(**batch["net_input"]["trees"])
     together = explore(model, batch["net_input"], gold, _policy(0.0))
     sources, targets = (list(side) for side in _unpadded(task, batch))
     for row in range(3):
         trees = TransitionDataset(task.resources, pairs_of(task.resources, [sources[row]], [targets[row]]), trees=True)
         alone = trees.collater([trees[0]])
-        found = explore(model, alone["net_input"], GoldTrees(**alone["trees"]), _policy(0.0))
+        found = explore(model, alone["net_input"], GoldTrees(**alone["net_input"]["trees"]), _policy(0.0))
         steps = int(found.steps[0])
         assert steps == int(together.steps[row]) and torch.equal(found.correct[0], together.correct[row, :steps])
         assert torch.equal(found.actions[0], together.actions[row, :steps])
@@ -113,7 +110,7 @@ def test_mistakes_are_followed(of_system, monkeypatch):
     monkeypatch.setattr(exploration, "MARGIN", 10.0)  # it prefers arcs by more than 1: they are many
     task, batch = of_system
     model = make_model("no state", task.resources).plain
-    gold = GoldTrees(**batch["trees"])
+    gold = GoldTrees(**batch["net_input"]["trees"])
     followed = [explore(model, batch["net_input"], gold, policy) for policy in (_policy(), _policy(), _policy(0.0))]
     assert torch.equal(followed[0].actions, followed[1].actions)
     assert not torch.equal(followed[0].actions, followed[2].actions)

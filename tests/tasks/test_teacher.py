@@ -12,7 +12,7 @@ from tests.helpers.small_models import make_criterion, make_folder, make_model, 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import only_legal
-from transition_parser.states.states import RANKS, TREE, States
+from transition_parser.states.costs import GoldTrees
 from transition_parser.tasks.teacher import Teacher, _Member, teacher_of
 
 LENGTHS = range(3, 14)
@@ -44,7 +44,7 @@ def student(tmp_path_factory):
 def test_the_probabilities_are_those_of_the_model(student, other):
     task, batch = student
     (member,) = teacher_of(asked([other]), task.resources).members
-    (found,) = member.probabilities(words_of(task, batch), batch["net_input"]["prev_output_tokens"])
+    (found,) = member.probabilities(words_of(task, batch), batch["net_input"]["prev_output_tokens"], None)
     parser = Parser.load(other)
     theirs = parser.resources
     for row, words in enumerate(words_of(task, batch)):
@@ -53,7 +53,8 @@ def test_the_probabilities_are_those_of_the_model(student, other):
         actions = torch.tensor([[theirs.target_dictionary.index(name) for name in names]])
         with torch.no_grad():
             read = {"features": theirs.features_of([words]), "words": parser.model.inputs.read([words])}
-            encoder_out, states = parser.model.read(theirs.encode_all([words])[0][None], actions, **read)
+            encoder_out = parser.model.encode({"src_tokens": theirs.encode_all([words])[0][None], **read})
+            states = parser.model.decoder.states(actions, encoder_out)
             scores = parser.model.decoder.scores(actions, encoder_out, states)
         expected = only_legal(scores, parser.model.decoder.legality(states)).softmax(-1)[0]
         ours = [theirs.target_dictionary.index(name) for name in task.target_dictionary.symbols]
@@ -96,13 +97,11 @@ def test_who_is_their_own_teacher_has_nothing_to_learn(kind, system, tmp_path_fa
 
 @pytest.mark.parametrize("kind", ["heads", "refined"])
 def test_whole_trees_are_taught_by_their_last_reading(kind, tmp_path_factory):
-    """The probabilities are those of the decisions; the states come with the batch."""
-    task, batch = task_and_batch("arc-hybrid-swap", tmp_path_factory, LENGTHS, 6, (*RANKS, *TREE))
+    """The probabilities are those of the decisions."""
+    task, batch = task_and_batch("arc-hybrid-swap", tmp_path_factory, LENGTHS, 6)
     model = make_model(kind, task.resources).eval()
     words, inputs = words_of(task, batch), batch["net_input"]
-    given = States(**inputs["states"])
-    assert given.has(model.decoder.needs)
-    found = itself(model, task).probabilities(words, inputs["prev_output_tokens"], given)
+    found = itself(model, task).probabilities(words, inputs["prev_output_tokens"], GoldTrees(**inputs["trees"]))
     with torch.no_grad():
         _, extra = model(**inputs)
     for ours, decision in zip(found, extra["decisions"][-2:], strict=True):

@@ -28,7 +28,7 @@ TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 
 class _Known(NamedTuple):
     features: Tensor | None  # (B, P, F); `ActionTable.features` of words and root
-    states: dict[str, Tensor] | None  # `States` (B, T, …) before each of T actions; (B, 1, …) with `reads_last`
+    states: dict[str, Tensor] | None  # `States` (B, T, …) before each of T actions
     trees: GoldTrees | None  # in place of `states`, with `trees=True`
 
     @property
@@ -86,7 +86,6 @@ class TransitionDataset(FairseqDataset):
         annotations: WordData = WordData(),
         *,
         needs: Collection[str] = (),
-        reads_last: bool = False,
         trees: bool = False,
         references: Sequence[object] | None = None,
         alpha: float | None = None,
@@ -97,7 +96,7 @@ class TransitionDataset(FairseqDataset):
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable(resources.table)
-        self.needs, self.reads_last, self.trees, self.references = needs, reads_last, trees, references
+        self.needs, self.trees, self.references = needs, trees, references
         self.alpha, self.seed = alpha, seed
         self._epoch = RawValue("q", 1)  # shared memory, because processes that load data live longer than an epoch
         self._cache: dict[tuple[int, ...], _Known] = {}
@@ -130,6 +129,7 @@ class TransitionDataset(FairseqDataset):
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
             "prev_output_tokens": self._collated(samples, "target", move_eos_to_beginning=True),
             "states": known.states,
+            "trees": None if known.trees is None else known.trees._asdict(),
         }
         batch = {
             "id": torch.tensor(ids),
@@ -148,8 +148,6 @@ class TransitionDataset(FairseqDataset):
             batch["tags"] = self.annotations.targets(rest, wide)
         if self.references is not None:
             batch["references"] = [(self.sentences.words[i], self.references[i]) for i in ids]
-        if known.trees is not None:
-            batch["trees"] = known.trees._asdict()
         return batch
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor) -> _Known:
@@ -160,17 +158,17 @@ class TransitionDataset(FairseqDataset):
         words = [self.sentences.words[i] for i in ids]
         features, needs = self.resources.features_of(words), TREE if self.trees else self.needs
         machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
-        states = machine.last_states(target) if self.trees or self.reads_last else machine.unroll(target)
         if self.trees:
+            states = machine.last_states(target)
             finished = states.columns[:, -1, ActionClass.END]
-            if not bool(finished.all()):
+            if self.references is None and not bool(finished.all()):
                 raise ValueError(
                     f"the actions of sentence {ids[int((~finished).nonzero()[0, 0])]} do not build its tree: were "
                     "the sentences and actions made by one `transition-parser preprocess`?"
                 )
             known = _Known(features, None, GoldTrees.of_last(states))
         else:
-            known = _Known(features, states.tensors(), None)
+            known = _Known(features, machine.unroll(target).tensors(), None)
         if self._cached_bytes + known.bytes <= CACHE_BYTES:
             self._cached_bytes += known.bytes
             self._cache[key] = known

@@ -3,7 +3,7 @@
 Legality, the batched machine, search, training and export use a model through this interface alone.
 
 A model has an encoder, called once per sentence, and a `Decoder`. A `StateDecoder` scores the next action from the
-parser state. A `GraphDecoder` scores whole trees and returns the best. Shapes: B sentences, P
+parser state. A `TreeDecoder` (`tree_decoder`) scores whole trees and returns the best. Shapes: B sentences, P
 positions (words and root), S pieces, T steps of derivations, R hypotheses in search, V action tokens.
 """
 
@@ -23,7 +23,7 @@ from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut, WordEncoder
 from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.words import TAGS, WordInputs, WordTensors
+from transition_parser.modules.words import TAGS, WordInputs
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, DeviceTable, States
 from transition_parser.states.table import ActionTable
@@ -47,7 +47,7 @@ class ScoredTree(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Choices of a `GraphDecoder`, such as heads: at N places of B sentences, among K candidates each."""
+    """Choices of a `TreeDecoder`, such as heads: at N places of B sentences, among K candidates each."""
 
     scores: Tensor  # (B, N, K); before the softmax, finite
     competing: Tensor  # (B, N, K) float; 1 for candidates that may be chosen, else 0
@@ -129,7 +129,6 @@ class Decoder(nn.Module):
     """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations."""
 
     needs: Collection[str] = ()  # the fields of `States` that the decoder reads; others are never computed
-    reads_last: bool = False  # True to read the last state of a derivation alone
     words_at_once: int = 2000  # usual words of a batch on a CPU: more do not fit into the caches, fewer waste overhead
     _here: Tensor
 
@@ -151,14 +150,10 @@ class Decoder(nn.Module):
         return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, self.needs, in_search)
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
-        """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`.
-
-        With `reads_last` these are the states before the last step alone, (B, 1, …).
-        """
+        """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`."""
         # the machine's action at step t is the token that the decoder reads at t + 1
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
-        machine = self.machine(encoder_out)
-        return machine.last_states(following) if self.reads_last else machine.unroll(following)
+        return self.machine(encoder_out).unroll(following)
 
     def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]], tags: Sequence[str]) -> None:
         """Find for sentences of a domain, by its id less one, only graphs with these labels (`labels_of_domains`).
@@ -264,25 +259,6 @@ class MemorylessDecoder(StateDecoder):
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
 
-class GraphDecoder(Decoder, ABC):
-    """A decoder that scores whole trees and finds the best without search; gold trees are states before `</s>`."""
-
-    reads_last = True
-    words_at_once = 1000
-
-    @abstractmethod
-    def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """Return all decisions about the graphs of a batch, from the last states (B, 1, …) of the gold derivations.
-
-        A model that scores the same decisions several times returns them in rounds, each in the same order; `trees`
-        takes those of the last round.
-        """
-
-    @abstractmethod
-    def trees(self, encoder_out: EncoderOut) -> list[ScoredTree]:
-        """Return the best tree of each sentence. Raises `NotFiniteError` where scores are not finite."""
-
-
 class ParserModel(nn.Module):
     """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
 
@@ -337,24 +313,7 @@ class ParserModel(nn.Module):
         domains = words[DOMAIN]["ids"] if DOMAIN in words else None
         return replace(encoder_out, features=net_input.get("features"), domains=domains)
 
-    def read(
-        self,
-        src_tokens: Tensor,
-        actions: Tensor,
-        states: States | None = None,
-        features: Tensor | None = None,
-        words: WordTensors | None = None,
-    ) -> tuple[EncoderOut, States]:
-        """Return the encoder output, and the states that a decoder scores in training, computed if a field is missing.
-
-        src_tokens: (B, S) piece ids; actions: (B, T), `</s>` first; features, words: as in `encode`
-        """
-        encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
-        if states is None or not states.has(self.decoder.needs):
-            states = self.decoder.states(actions, encoder_out)
-        return encoder_out, states
-
     @property
     def searches_directly(self) -> bool:
-        """True for a model that finds trees by `GraphDecoder.trees`."""
-        return isinstance(self.decoder, GraphDecoder)
+        """True for a model that finds trees by `TreeDecoder.trees`."""
+        return not isinstance(self.decoder, StateDecoder)

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.best_tree import OnceRelations, best_tree
-from transition_parser.modules.contract import Decision, GraphDecoder, ScoredTree, only_legal
+from transition_parser.modules.contract import Decision, Decoder, ScoredTree, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import preferred
-from transition_parser.states.states import TREE, States
-from transition_parser.states.table import ActionClass, ActionTable
+from transition_parser.states.costs import GoldTrees
+from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import RELATION, relations_of
 from transition_parser.transitions import TREE_SYSTEMS, Kind, TreeSystem
 
@@ -33,14 +33,14 @@ class ArcBeliefs(NamedTuple):
     probabilities: np.ndarray
 
 
-class TreeDecoder(GraphDecoder):
-    """A decoder of trees, trained by heads and by relations of gold heads; `best_tree` finds the one best.
+class TreeDecoder(Decoder):
+    """A decoder that scores whole trees, by heads and by relations of heads, and finds the best without search.
 
     heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
     relations: maps words, and the head positions (B, N) of the first N words, to scores (B, N, relations).
     """
 
-    needs = TREE
+    words_at_once = 1000
     may_carry: Tensor
 
     def __init__(self, table: ActionTable, heads: nn.Module, relations: nn.Module) -> None:
@@ -62,14 +62,10 @@ class TreeDecoder(GraphDecoder):
         """Yield the vectors of words that are scored, perhaps several times; trees are found from the last."""
         yield encoder_out.words
 
-    def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
+    def decisions(self, encoder_out: EncoderOut, gold: GoldTrees) -> list[Decision]:
         """Return for each reading the decisions about heads (B, P, P) and relations (B, P, relations) of words."""
-        assert states.head is not None and states.relation is not None
-        positions = torch.arange(states.head.size(2), device=states.head.device)
-        is_word = positions < encoder_out.lengths[:, None]
-        ended = states.columns[:, -1, ActionClass.END, None].long()
-        heads = positions + ended * states.head[:, -1].long()
-        relations = ended * states.relation[:, -1].long()
+        heads, relations = gold
+        is_word = torch.arange(heads.size(1), device=heads.device) < encoder_out.lengths[:, None]
         others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths, encoder_out.domains)
         readings = list(self.readings(encoder_out))
         share = 1.0 / len(readings)
@@ -99,6 +95,7 @@ class TreeDecoder(GraphDecoder):
 
     @torch.inference_mode()
     def trees(self, encoder_out: EncoderOut) -> list[ScoredTree]:
+        """Return the best tree of each sentence. Raises `NotFiniteError` where scores are not finite."""
         *_, words = self.readings(encoder_out)
         lengths = encoder_out.lengths.tolist()
         competing = other_words(encoder_out.mask)

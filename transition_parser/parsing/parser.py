@@ -33,7 +33,7 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.bert import merge_adapters
-from transition_parser.modules.contract import GraphDecoder, ParserModel, ScoredTree
+from transition_parser.modules.contract import ParserModel, ScoredTree
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.tagging import Tags
@@ -601,7 +601,7 @@ class Parser(Generic[P_co]):
     def _found(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[Tags], list[list[Any]]]:
         """Return the encoder's output, and of each sentence its tags by column and the parses of its derivations."""
         encoder_out, tags = self._encoded(batch)
-        if isinstance(self.model.decoder, GraphDecoder):
+        if isinstance(self.model.decoder, TreeDecoder):
             parses = self._of_trees(batch, self.model.decoder.trees(encoder_out), tags)
             return encoder_out, tags, [[parse] for parse in parses]
         facts = [one.facts for one in batch]

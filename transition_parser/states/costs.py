@@ -41,10 +41,14 @@ class GoldTrees(NamedTuple):
 
     @classmethod
     def of_last(cls, states: States) -> GoldTrees:
-        """Return the trees in the last of the states (B, T, …) of derivations, which have the fields in `TREE`."""
+        """Return the trees in the last of the states (B, T, …) of derivations, which have the fields in `TREE`.
+
+        In a derivation that does not end, each word has itself for a head, and no relation.
+        """
         assert states.head is not None and states.relation is not None, "trees need the fields in `TREE`"
-        offsets = states.head[:, -1].long()
-        return cls(offsets + torch.arange(offsets.size(1), device=offsets.device), states.relation[:, -1].long())
+        ended = states.columns[:, -1, ActionClass.END, None].long()
+        offsets, relations = (ended * values[:, -1].long() for values in (states.head, states.relation))
+        return cls(offsets + torch.arange(offsets.size(1), device=offsets.device), relations)
 
 
 class Correct(NamedTuple):

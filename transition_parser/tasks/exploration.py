@@ -123,7 +123,7 @@ class Explorer:
         if self.epoch > self.after:
             seed = (self.seed * 1_000_003 + update) * 1_000_003 + int(sample["id"][0])
             policy = ExplorationPolicy(self.share, torch.Generator().manual_seed(seed % 2**63))
-        found = explore(model, net_input, GoldTrees(**sample["trees"]), policy)
+        found = explore(model, net_input, GoldTrees(**net_input["trees"]), policy)
         steps = torch.arange(found.actions.size(1), device=found.actions.device)
         target = found.actions.masked_fill(steps >= found.steps[:, None], self.padding)
         ends = found.actions[:, -1:]
@@ -137,6 +137,7 @@ class Explorer:
                 **net_input,
                 "prev_output_tokens": torch.cat([ends, target[:, :-1]], 1),
                 "states": found.states.tensors(),
+                "trees": None,
             },
         }
 

@@ -136,7 +136,7 @@ def cross_entropy(
     mean = (log_probabilities * competing).sum(-1) / competing.sum(-1).clamp_min(1)
     loss = (1.0 - smoothing) * nll - smoothing * mean
     if taught is not None:
-        # the rounds of decisions (see `GraphDecoder.decisions`) share the probabilities; those that compete sum up to 1
+        # the rounds of decisions (see `TreeDecoder.decisions`) share the probabilities; those that compete sum up to 1
         wanted = taught.probabilities[number % len(taught.probabilities)] * competing
         wanted = wanted / wanted.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
         loss = torch.lerp(loss, -(wanted * log_probabilities).sum(-1), taught.weight)
@@ -179,7 +179,7 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     """Label-smoothed cross-entropy over legal actions, or over all (Fernandez Astudillo et al. 2020).
 
-    For a `GraphDecoder`, decisions take the place of actions; the loss is still divided by the number of actions.
+    For a `TreeDecoder`, decisions take the place of actions; the loss is still divided by the number of actions.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import StateDecoder, only_legal
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.parsing.parser import Parser
-from transition_parser.states.states import States
+from transition_parser.states.costs import GoldTrees
 from transition_parser.tasks.losses import Taught
 from transition_parser.transitions import TreeSystem
 
@@ -28,12 +28,12 @@ class Teacher:
 
     def taught(self, sample: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Any]:
         net_input = sample["net_input"]
-        actions, given = net_input["prev_output_tokens"], net_input.get("states")
-        states = None if given is None else States(**given)
+        actions, given = net_input["prev_output_tokens"], net_input["trees"]
+        trees = None if given is None else GoldTrees(**given)
         for i, member in enumerate(self.members):
             self.members[i] = member.on(actions.device)
         with torch.no_grad():
-            found = [member.probabilities(words, actions, states) for member in self.members]
+            found = [member.probabilities(words, actions, trees) for member in self.members]
         means = [torch.stack(parts).mean(0) for parts in zip(*found, strict=True)]
         return {**sample, "taught": Taught(means, self.weight)}
 
@@ -56,21 +56,20 @@ class _Member:
         moved = (x.to(device) for x in (self.columns, self.known, self.relations))
         return _Member(self.path, parser, *moved)
 
-    def probabilities(
-        self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None = None
-    ) -> list[Tensor]:
+    def probabilities(self, words: Sequence[Sequence[str]], actions: Tensor, trees: GoldTrees | None) -> list[Tensor]:
         """Return the probabilities of our actions, (B, T, V), or of heads (B, P, P) and relations (B, P, R)."""
         theirs, net_input = self.columns[actions], self.parser.net_input(words)
         model = self.parser.model
-        decoder = model.decoder
+        decoder, encoder_out = model.decoder, model.encode(net_input)
         if isinstance(decoder, TreeDecoder):
-            *_, heads, relations = decoder.decisions(*model.read(actions=theirs, states=states, **net_input))
+            assert trees is not None
+            *_, heads, relations = decoder.decisions(encoder_out, trees)
             of_heads, of_relations = (
                 only_legal(found.scores, found.competing).softmax(-1).nan_to_num() for found in (heads, relations)
             )
             return [of_heads, of_relations[..., self.relations]]
         assert isinstance(decoder, StateDecoder)
-        encoder_out, before = model.read(actions=theirs, **net_input)
+        before = decoder.states(theirs, encoder_out)
         scores = decoder.scores(theirs, encoder_out, before).flatten(0, 1)
         legal = decoder.device_table.legality(before.columns, before.context, False)
         some = only_legal(decoder.pooled_shifts(scores), legal.flatten(0, 1)).softmax(-1)
@@ -88,7 +87,7 @@ def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Te
     return Teacher([_member(path, resources, of_trees) for path in options.teacher.split(",")], weight)
 
 
-def _member(path: str, resources: Resources, of_trees: bool) -> _Member:
+def _member(path: str, resources: Resources, of_trees: bool = False) -> _Member:
     parser = Parser.load(path)
     theirs = parser.resources
     system, their_system = resources.parser.system, theirs.parser.system

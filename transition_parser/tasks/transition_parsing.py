@@ -27,14 +27,16 @@ from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
-from transition_parser.modules.contract import GraphDecoder, ParserModel, StateDecoder
+from transition_parser.modules.contract import ParserModel, StateDecoder
 from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import stored_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
+from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs, WordTensors
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
+from transition_parser.states.costs import GoldTrees
 from transition_parser.states.states import States
 from transition_parser.storage.transfer import start_from
 from transition_parser.tasks import losses  # noqa: F401  (registers the criterion)
@@ -117,7 +119,7 @@ class TransitionParsingTask(FairseqTask):
         self._explorer = explorer_of(cfg, resources)
         self.teacher: Teacher | None = None  # set by `build_model`
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
-        self._reads_last = False  # set by `build_model`, too
+        self._of_trees = False  # set by `build_model`, too
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
         self._optimizer_checked = False
@@ -158,15 +160,12 @@ class TransitionParsingTask(FairseqTask):
                 logger.info(f"started from {self.cfg.start_from}: {done}")
             if self.cfg.train_only:
                 train_only(model, self.cfg.train_only.split(","))
-            of_trees = isinstance(model.plain.decoder, GraphDecoder)
-            if self.cfg.teacher and model.plain.searches_directly and not of_trees:
-                raise InputError("--teacher is for models that score actions or whole trees: leave it out")
             if self.cfg.teacher and self.cfg.train_only:
                 raise InputError("--train-only learns neither actions nor trees: leave out --teacher")
-            self.teacher = teacher_of(self.cfg, self.resources, of_trees)
+            self.teacher = teacher_of(self.cfg, self.resources, model.plain.searches_directly)
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
-        self.needs, self._reads_last = model.decoder.needs, model.decoder.reads_last
+        self.needs, self._of_trees = model.decoder.needs, model.plain.searches_directly
         self._inputs, self._tag_heads = model.plain.inputs, model.plain.tag_heads
         return model
 
@@ -196,8 +195,7 @@ class TransitionParsingTask(FairseqTask):
             Sentences(words, source, target),
             word_data,
             needs=self.needs,
-            reads_last=self._reads_last,
-            trees=training and self._explorer is not None,
+            trees=self._of_trees or (training and self._explorer is not None),
             references=None if training else self.formalism.gold_graphs(self.resources, folder, split, words, target),
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
@@ -239,7 +237,7 @@ class TransitionParsingTask(FairseqTask):
         """Take fairseq's training step, with the loss computed in the training precision."""
 
         def loss(model, sample):  # autocasts inside fairseq's step, because the step turns autocasting off on GPUs
-            if self._explorer is not None and "trees" in sample:
+            if self._explorer is not None and sample:
                 with self._autocast(sample, model):  # a context of its own: it caches cast weights without gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
             if self.teacher is not None and sample:
@@ -268,7 +266,7 @@ class TransitionParsingTask(FairseqTask):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             encoder_out, references = model.plain.encode(sample["net_input"]), sample["references"]
-            if isinstance(model.plain.decoder, GraphDecoder):
+            if isinstance(model.plain.decoder, TreeDecoder):
                 graphs = [found.tree for found in model.plain.decoder.trees(encoder_out)]
             else:
                 found = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
@@ -319,20 +317,22 @@ class TrainingModel(BaseFairseqModel):
         src_lengths: Tensor | None = None,
         prev_output_tokens: Tensor | None = None,
         states: dict[str, Tensor] | None = None,
+        trees: dict[str, Tensor] | None = None,
         features: Tensor | None = None,
         words: WordTensors | None = None,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras."""
-        given = None if states is None else States(**states)
-        plain, decoder, sampled_steps = self.plain, self.plain.decoder, None
-        if plain.training and isinstance(decoder, StateDecoder):
-            sampled_steps = decoder.sampled_steps(prev_output_tokens)
-        encoder_out, read = plain.read(src_tokens, prev_output_tokens, given, features, words)
+        plain, decoder = self.plain, self.plain.decoder
+        encoder_out = plain.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if isinstance(decoder, StateDecoder):
+            given = None if states is None else States(**states)
+            has_all = given is not None and given.has(decoder.needs)
+            read = given if has_all else decoder.states(prev_output_tokens, encoder_out)
+            sampled_steps = decoder.sampled_steps(prev_output_tokens) if plain.training else None
             scores = decoder.scores(prev_output_tokens, encoder_out, read, sampled_steps)
             extra = {"legal": decoder.legality(read), "sampled_steps": sampled_steps}
         else:
-            decisions = cast(GraphDecoder, decoder).decisions(encoder_out, read)
+            decisions = cast(TreeDecoder, decoder).decisions(encoder_out, GoldTrees(**trees))
             scores, extra = decisions[0].scores, {"decisions": decisions}
         return scores, extra | {"tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
 
