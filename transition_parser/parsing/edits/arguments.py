@@ -19,6 +19,7 @@ _NEVER = {
     "she": _MEN | _NOBODY | _GROUPS,
     "they": _NOBODY,
 }
+_ASKED = ("who", "what", "which")
 _PLURALS = ("people", "men", "women", "children", "police")
 
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
@@ -79,14 +80,18 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         return
     subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
-    if subject < 0:
+    if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
+        if old >= 0 and view.word(old) not in inside:  # *told me who did it*
+            view.change((Edge(frame, role, old), None))
+    elif subject < 0:
         _mend_pronoun(view, word, Edge(frame, role, old))
     elif present is not None:
         _exchange(view, present, Edge(frame, role, old), verb)
     elif subject in view.unit(verb) or frame in {*view.unit(word), *draft.below(subject).values()}:
         return
     elif old < 0:
-        if draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
+        is_unsure = role == "ARG0" and view.relations[verb] == "xcomp" and view.is_finite(verb)  # *got it done*
+        if not is_unsure and draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
             draft.add_edge(frame, role, subject)
     elif view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb):
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*

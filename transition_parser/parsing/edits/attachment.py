@@ -142,6 +142,15 @@ def _mend_owners(view: TreeView) -> None:
         parts = [(one, None) for one in view.draft.edges if one[1:] == ("part", edge.source)]
         if min(owned, owner) >= 0 and not _may_own(view, owned, owner):
             view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None), *parts)
+        elif owned >= 0 and (pronoun := view.dependent(owned, "nmod:poss")) >= 0:
+            _mend_possessive(view, edge, SUBJECTS.get(view.draft.forms[pronoun]))
+
+
+def _mend_possessive(view: TreeView, edge: Edge, label: str | None) -> None:
+    """Give what is *mine*, *ours* or *yours* the right owner."""
+    known = view.draft.nodes_of(label) if label in ("i", "we", "you") else []
+    if len(known) == 1 and view.draft.labels[edge.target] != label:
+        view.change((edge, edge._replace(target=known[0])))
 
 
 def _may_own(view: TreeView, owned: int, owner: int) -> bool:
@@ -158,7 +167,8 @@ def _unowned(view: TreeView, edge: Edge) -> Iterator[int]:
     draft = view.draft
     for word, relation in enumerate(view.full):
         noun = view.node(view.heads[word])
-        if relation == "nmod:poss" and word not in draft.aligned and noun >= 0:
+        is_free = word not in draft.aligned or word == view.word(edge.target)
+        if relation == "nmod:poss" and is_free and noun >= 0:
             is_relation = any(draft.labels[one] in ROLES for one in view.nodes[view.heads[word]])
             if not is_relation and edge.target not in draft.neighbors(noun) and "poss" not in draft.below(noun):
                 yield noun
@@ -183,7 +193,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
             done = view.change((edge, None if is_linked else new))
             is_linked = is_linked or done
     if view.relations[word] == "advcl":
-        _mend_clause(view, word, unit, above)
+        _mend_clause(view, word, unit, above, owner)
         if not is_linked:
             _link_clause(view, word, unit)
 
@@ -210,25 +220,28 @@ def _strays(view: TreeView, word: int, unit: set[int], owner: int, is_linked: bo
             yield edge, edge._replace(target=owner)
 
 
-def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int]) -> None:
-    """Give a clause the role that its conjunction says: *although*, *if*, *while*."""
-    mark = view.mark(word)
-    is_bare = mark < 0 and view.draft.forms[word].endswith("ing")  # *he left , saying nothing*
-    role = "manner" if is_bare else _MARKS.get(view.draft.forms[mark]) if mark >= 0 else None
-    if role == "condition" and view.draft.forms[mark - 1] == "even":
+def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int], owner: int) -> None:
+    """Give a clause the role that its conjunction says: *although*, *if*, *while*, *so that*."""
+    mark, forms = view.mark(word), view.draft.forms
+    form = forms[mark] if mark >= 0 else "by" if forms[word].endswith("ing") else ""  # *he left , saying nothing*
+    role = "purpose" if (form, forms[mark + 1]) == ("so", "that") else _MARKS.get(form)
+    if (form, forms[mark - 1]) == ("if", "even"):
         role = "concession"
     if role is None:
         return
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
     if role == "condition":
         others |= {"ARG1", "ARG2", "ARG3"}  # *helped you if you had asked*
-    elif mark >= 0 and view.draft.forms[mark] == "by":
+    elif mark >= 0 and form == "by":
         others |= {"ARG0", "ARG1", "ARG2", "ARG3"}  # *made by boiling it*
+    elif form == "so":
+        others |= _PLACES
     for edge in [*view.draft.edges]:
         if edge.source in above and edge.target in unit and edge.role in others:
             view.change((edge, edge._replace(role=role)))
         elif edge.source in unit and edge.target in above and edge.role in (_TIMES | others):
-            view.change((edge, Edge(edge.target, role, edge.source)))
+            source = edge.target if view.draft.is_frame(edge.target) else owner
+            view.change((edge, Edge(source, role, edge.source)))
 
 
 def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:

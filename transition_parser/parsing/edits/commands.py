@@ -130,7 +130,9 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
     modes = {*draft.nodes_of("imperative")}
     commands = {edge.source for edge in draft.edges if edge.target in modes}
     for place, node in sorted(draft.frames.items()):
-        (form, following), mood = draft.forms[place : place + 2], OTHER if _is_infinitive(draft, node) else moods[place]
+        form, following = draft.forms[place : place + 2]
+        is_sure = draft.tree is not None and draft.tree.heads[place] == 0 and _ASKED.search(_before(draft, place))
+        mood = OTHER if _is_infinitive(draft, node) else IMPERATIVE if is_sure else moods[place]
         is_past = form in _SAME_PAST and place > 0 and not _opens(draft.forms[place - 1])
         has_subject = is_past or _WITH_YOU.search(" ".join([*draft.forms[max(place - 5, 0) : place], ""]))
         if form != draft.words[place].lemma or has_subject or _has_subject(draft, place, moods):
@@ -146,6 +148,10 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
             yield node, ("mode",), "imperative"
         if node in commands and subject == node and "you" not in draft.around(node).values():
             yield node, ("ARG0", "ARG1"), "you"
+
+
+def _before(draft: Draft, place: int) -> str:
+    return " ".join([*draft.forms[:place], ""])
 
 
 def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
@@ -181,7 +187,7 @@ def _without_subject(draft: Draft, node: int, subject: int) -> int:
 
 
 def _is_command(draft: Draft, place: int, node: int, commands: Collection[int]) -> bool:
-    following, before = draft.forms[place + 1], " ".join([*draft.forms[:place], ""])
+    following, before = draft.forms[place + 1], _before(draft, place)
     lists = {s for s, _, t in draft.edges if t in commands and draft.labels[s] in CONJUNCTIONS}
     is_certain = following in _AFTER or before.endswith(("do not ", "do n't "))
     is_begin = _BEGIN.search(before) and is_certain

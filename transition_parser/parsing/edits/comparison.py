@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
 
-_COMPARATIVE = re.compile(r"(?!(other|rather|never)$)[a-z]{2,}er|more|less|worse")
 _DEGREES = ("more", "less", "most", "least", "equal", "more-than", "less-than", "than")
 _COMPARISONS = ("have-degree-91", "have-quant-91")
 _AMOUNTS = ("more", "less", "fewer", "many", "much", "few", "little")
@@ -27,7 +25,7 @@ def may_compare(draft: Draft) -> bool:
 
 def mend_comparisons(draft: Draft) -> None:
     """Give comparisons before *than* and *as* their degrees, qualities and sides, and *too* its consequence."""
-    comparatives = [place for place, form in enumerate(draft.forms) if _COMPARATIVE.fullmatch(form) and place]
+    comparatives = [place for place in range(1, len(draft.words)) if _is_comparative(draft, place)]
     for place in comparatives:
         if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
             _recommend(draft, place)
@@ -48,6 +46,12 @@ def mend_comparisons(draft: Draft) -> None:
     both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
     if len(both) == 2 and both[0] == 1:
         _correlate(draft, *both)
+
+
+def _is_comparative(draft: Draft, place: int) -> bool:
+    """Return True for *faster*, *worse* or *more*, not for *weather*."""
+    form = draft.forms[place]
+    return form in ("more", "less", "worse") or (form.endswith("er") and form != draft.words[place].lemma)
 
 
 def _recommend(draft: Draft, place: int) -> None:
@@ -120,7 +124,7 @@ class _Words(NamedTuple):
 def _words_of(view: TreeView, place: int) -> _Words | None:
     """Return the words of the comparison before *than* or a second *as*, None for none."""
     forms, is_as = view.draft.forms, view.draft.forms[place] == "as"
-    markers = [one for one in range(place) if (forms[one] == "as" if is_as else _COMPARATIVE.fullmatch(forms[one]))]
+    markers = [one for one in range(place) if (forms[one] == "as" if is_as else _is_comparative(view.draft, one))]
     if view.relations[place] not in ("case", "mark") or not markers:
         return None
     other, marker = view.heads[place], markers[-1]

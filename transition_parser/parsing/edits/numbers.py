@@ -14,6 +14,25 @@ _WEEKDAYS = re.compile("(mon|tues|wednes|thurs|fri|satur|sun)days?")
 _MISREAD = re.compile("(ARG[1-5]|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
 
 
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+
+
+def mend_years(draft: Draft) -> None:
+    """Give a year without a date one, as the time of the frame before it: *built in 1889*."""
+    for place, form in enumerate(draft.forms):
+        found = [Edge(*edge) for edge in draft.edges if edge.role == "year" and draft.place(edge.target) == place]
+        is_lost = not found and place not in draft.aligned and draft.forms[place - 1] == "in"
+        is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
+        before = [verb for verb in draft.frames if verb < place]
+        if _YEAR.fullmatch(form) and before and (is_lost or is_stray):
+            date = draft.new_node("date-entity", False, draft.node_origins[found[0].target] if found else -1)
+            for edge in found:
+                draft.replace_edge(edge, edge._replace(source=date))
+            if is_lost:
+                draft.add_below(date, "year", form)
+            draft.add_edge(draft.frames[max(before)], "time", date)
+
+
 def mend_times(draft: Draft) -> None:
     """Give each time of day that the words say its date, unless a date has it; days of its words stay with it."""
     for first, end, value in times_of_day(draft.forms):

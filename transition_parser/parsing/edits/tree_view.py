@@ -66,14 +66,18 @@ class TreeView:
         """Return the head of a conjunct, for a finite verb another one: *told* in *told us to go and left*."""
         head, forms = self.heads[word], self.draft.forms
         served = {self.heads[one] for one, relation in enumerate(self.relations) if relation in ("aux", "mark")}
-        if word in served or forms[word] == self.draft.words[word].lemma or forms[word].endswith("ing"):
+        if word in served or not self.is_finite(word):
             return head
         while self.relations[head] in ("xcomp", "advcl", "acl") and forms[head] != forms[word]:
-            is_finite = forms[head] != self.draft.words[head].lemma and not forms[head].endswith("ing")
-            if is_finite:
+            if self.is_finite(head):
                 return head
             head = self.heads[head]
         return head
+
+    def is_finite(self, word: int) -> bool:
+        """Return True for a verb that may be finite by its form, or a past participle: *went*, not *going* or *go*."""
+        form = self.draft.forms[word]
+        return form != self.draft.words[word].lemma and not form.endswith("ing")
 
     def _like(self, word: int, head: int) -> int:
         """Return the head of a conjunct: of *to buy* in *to sell what I have and to buy that*, the verb after *to*."""
@@ -139,10 +143,8 @@ class TreeView:
 
     def _is_participle(self, verb: int) -> bool:
         """Return True for a past participle that modifies a noun or a clause: *suspected*, not *suspecting*."""
-        form = self.draft.forms[verb]
-        is_past = form != self.draft.words[verb].lemma and not form.endswith("ing")
         is_modifier = self.full[verb] in ("acl", "advcl")
-        return is_past and is_modifier and self.dependent(verb, "nsubj", "aux", "cop", "mark", "obj") < 0
+        return self.is_finite(verb) and is_modifier and self.dependent(verb, "nsubj", "aux", "cop", "mark", "obj") < 0
 
     def subject(self, verb: int, steps: int = _MOST) -> int:
         """Return the word that is the subject of a verb, which may be an infinitive or one of several, -1 for none."""
@@ -188,7 +190,8 @@ class TreeView:
     def _controller(self, verb: int, steps: int) -> int:
         """Return the subject of a clause without one: the subject or the object of the verb above it."""
         form, above, relation = self.draft.forms[verb], self.heads[verb], self.relations[verb]
-        asked, marks = self.dependent(above, "iobj", "obj"), self._marks(verb)
+        asked, marks = self.dependent(above, "iobj"), self._marks(verb)
+        asked = asked if asked >= 0 else self.dependent(above, "obj")  # *what did you advise him to do*
         subject = -1 if self.is_means(verb) else self.subject(above, steps)
         if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
             return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
