@@ -48,42 +48,6 @@ def test_the_command_line_says_so_before_torch_is_there(given, spins):
     assert counts == {spins}
 
 
-TASK = """
-import os, torch
-from transition_parser.base.machine import let_idle_threads_sleep_soon
-count = lambda: len(os.listdir("/proc/self/task"))
-torch.zeros(1 << 22).add_(1)
-before, threads = count(), torch.get_num_threads()
-let_idle_threads_sleep_soon()
-once = count()
-let_idle_threads_sleep_soon()
-torch.zeros(1 << 22).add_(1)
-print(before, once, count(), threads, torch.get_num_threads(), len(os.sched_getaffinity(0)))
-"""
-
-
-@linux
-@pytest.mark.parametrize("threads", mostly_slow(["2", "3"], "3"))
-def test_later_there_are_more_threads_than_cores(threads):
-    """Only then OpenMP does not let them spin; torch computes with as many as before."""
-    before, once, after, used, still, cores = map(int, python(TASK, OMP_NUM_THREADS=threads).stdout.split())
-    idle = once - before  # the thread that holds the others, and these
-    assert used == still > 1 and once == after
-    assert idle >= 2 and used + idle - 1 > cores  # OpenMP does not count the one that holds the others
-
-
-@linux
-@pytest.mark.parametrize(
-    "given",
-    mostly_slow(
-        [{"OMP_NUM_THREADS": "1"}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}], {"GOMP_SPINCOUNT": "7"}
-    ),
-)
-def test_what_the_user_has_set_stays(given):
-    before, once, after, *_ = map(int, python(TASK, **given).stdout.split())
-    assert before == once == after
-
-
 def test_a_setting_of_the_user_stays(monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     run_here("oracle", SAMPLE, "--system", "arc-eager")

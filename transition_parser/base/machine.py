@@ -1,12 +1,10 @@
-"""Facts about the machine, which products of matrices it computes fast, and work-arounds for torch and fairseq."""
+"""Facts about the machine, which products of matrices it computes fast, and a work-around for fairseq."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import platform
-import sys
-import threading
 
 import torch
 
@@ -37,26 +35,3 @@ def has_fast_bf16(device: torch.device) -> bool:
 def allow_fairseq_checkpoints() -> None:
     """Let `torch.load` read fairseq's checkpoints under its `weights_only` protection."""
     torch.serialization.add_safe_globals([argparse.Namespace])
-
-
-def let_idle_threads_sleep_soon() -> None:
-    """Let the idle threads of OpenMP sleep although torch has been imported already, for example by `fairseq-train`.
-
-    GNU's OpenMP spins 300,000 times before a thread sleeps, but only 1,000 times while there are more threads than
-    cores. This function starts enough extra threads, which sleep for ever, unless the user has set how threads wait.
-    """
-    threads, name = torch.get_num_threads(), "idle OpenMP threads"
-    chosen = threads == 1 or not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
-    if chosen or sys.platform != "linux" or name in {thread.name for thread in threading.enumerate()}:
-        return
-    started, never = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        torch.set_num_threads(max(len(os.sched_getaffinity(0)) - threads, 0) + 2)
-        torch.zeros(1 << 22).add_(1)  # large enough to start all threads; they live as long as this one
-        torch.set_num_threads(threads)
-        started.set()
-        never.wait()
-
-    threading.Thread(target=hold, name=name, daemon=True).start()
-    started.wait()

@@ -11,7 +11,6 @@ import argparse
 import http.client
 import os
 import re
-import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
-from transition_parser.base.files import NO_ROOM, replacing
 from transition_parser.base.files import folder as made_folder
+from transition_parser.base.files import replacing
 from transition_parser.cli.options import Command, add, print_figures
 from transition_parser.text import languages
 
@@ -124,32 +123,26 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
             yield path, "here"
             continue
         here = f"{mirror.rstrip('/')}/{address.partition('://')[2]}" if mirror else address
-        yield path, "fetched" if _fetched(here, path, address in source.optional) else "not published"
+        content = _content(here, address in source.optional)
+        if content is not None:
+            with replacing(path) as temporary:
+                temporary.write_bytes(content)
+        yield path, "not published" if content is None else "fetched"
 
 
-def _fetched(address: str, path: Path, optional: bool) -> bool:
-    """Fetch a file. Return False for an optional file that the server does not have."""
-    from tqdm import tqdm
-
+def _content(address: str, optional: bool) -> bytes | None:
+    """Return the content of a file, None for an optional file that the server does not have."""
     try:
-        with urllib.request.urlopen(address, timeout=_SECONDS) as answer, replacing(path) as temporary:
-            bar = tqdm.wrapattr(answer, "read", total=answer.length, desc=path.name, disable=None, leave=False)
-            with bar as source, open(temporary, "wb") as target:
-                shutil.copyfileobj(source, target)
-            if answer.length or not temporary.stat().st_size:
-                raise input_error("the file did not arrive whole: try again later, or try another mirror", address)
-    except InputError:
-        raise
+        with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
+            return answer.read()
+    except urllib.error.HTTPError as error:
+        if error.code == 404 and optional:
+            return None
+        said = f"the server says {error.code} {shortened(' '.join(error.reason.split()), 200)}"
     except (OSError, http.client.HTTPException, ValueError) as error:
-        status = error.code if isinstance(error, urllib.error.HTTPError) else None
-        if status == 404 and optional:
-            return False
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
-            raise
         reason = shortened(" ".join(str(getattr(error, "reason", None) or error).split()), 200)
-        said = f"the server says {status} {reason}" if status else f"can't be reached ({reason}): is there a network?"
-        raise input_error(said, address) from None
-    return True
+        said = f"can't be reached, or ended too early ({reason}): is there a network?"
+    raise input_error(said, address)
 
 
 COMMANDS = {"download": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

@@ -22,7 +22,7 @@ from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.machine import has_fast_bf16, let_idle_threads_sleep_soon
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
@@ -132,7 +132,6 @@ class TransitionParsingTask(FairseqTask):
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
         limit_instructions()
         keep_freed_memory()
-        let_idle_threads_sleep_soon()
         return cls(cfg, Resources.load(str(cfg.data)))
 
     @classmethod
