@@ -11,7 +11,7 @@ from penman import surface
 from penman.models.amr import model
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, canonical, named, quoted, without_gaps
+from transition_parser.graphs.amr import AmrGraph, Edge, canonical, named, quoted, without_gaps
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
 CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x", "have-rel-role-91")
@@ -118,15 +118,6 @@ def test_an_entry_with_another_graph_is_what_reading_its_text_gives(case):
 def test_what_penman_can_not_hold(graph, wiki, said):
     with pytest.raises(InputError, match=said):
         graph.to_penman(wiki=wiki)
-
-
-def test_a_graph_that_would_be_nested_too_deeply():
-    size = MAX_DEPTH + 1
-    edges = tuple(Edge(node, "ARG0", node + 1) for node in range(size - 1))
-    with pytest.raises(InputError, match=f"more than {MAX_DEPTH} levels deep"):
-        AmrGraph(("a",) * size, frozenset(), edges).to_penman()
-    across = (*edges, *(Edge(0, "op", node) for node in range(200, 201)))
-    assert len(graph_of(AmrGraph(("a",) * size, frozenset(), across).to_penman())) == size
 
 
 @given(graphs())

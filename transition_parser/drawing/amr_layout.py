@@ -138,23 +138,24 @@ def forest_of(nodes: Sequence[Node], edges: Sequence[Edge], top: int | None) -> 
 Contour = list[tuple[float, float]]  # the left and right end of each layer
 
 
-def _placed(node: int, children: dict[int, list[int]], slots: Sequence[float]) -> tuple[dict[int, float], Contour]:
-    """Return node → x of the nodes below a node, whose own x is 0, and their contour."""
+def _placed(node: int, below: Sequence[tuple[dict[int, float], Contour]], slot: float) -> tuple[dict, Contour]:
+    """Return node → x of a node, which is 0, and of the nodes below it, and their contour.
+
+    below: the same of each child
+    """
     places: dict[int, float] = {}
     contour: Contour = []
     shifts = []
-    for child in children[node]:
-        below, reach = _placed(child, children, slots)
+    for of_child, reach in below:
         shift = max((done[1] - new[0] + _GAP for done, new in zip(contour, reach)), default=0.0)
         shifts.append(shift)
-        places |= {other: x + shift for other, x in below.items()}
+        places |= {other: x + shift for other, x in of_child.items()}
         moved = [(left + shift, right + shift) for left, right in reach]
         joined = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(contour, moved)]
         contour = joined + contour[len(joined) :] + moved[len(joined) :]
     middle = (shifts[0] + shifts[-1]) / 2 if shifts else 0.0
     places = {other: x - middle for other, x in places.items()} | {node: 0.0}
-    half = slots[node] / 2
-    return places, [(-half, half), *((left - middle, right - middle) for left, right in contour)]
+    return places, [(-slot / 2, slot / 2), *((left - middle, right - middle) for left, right in contour)]
 
 
 def _boxes(nodes: Sequence[Node], edges: Sequence[Edge], forest: Forest) -> list[Box]:
@@ -162,10 +163,12 @@ def _boxes(nodes: Sequence[Node], edges: Sequence[Edge], forest: Forest) -> list
     widths = [max(node.width, 12.0 * len(forest.children[i])) for i, node in enumerate(nodes)]
     roles = {node: text_width(edges[i].role, "role") + 10 for node, i in forest.edge_to.items()}
     slots = [max(width, roles.get(node, 0.0)) for node, width in enumerate(widths)]
+    parts: dict[int, tuple[dict[int, float], Contour]] = {}
+    for node in sorted(forest.depth, key=lambda node: -forest.depth[node]):
+        parts[node] = _placed(node, [parts.pop(child) for child in forest.children[node]], slots[node])
     boxes: dict[int, Box] = {}
     right = 0.0
-    for root in forest.roots:
-        places, contour = _placed(root, forest.children, slots)
+    for places, contour in (parts[root] for root in forest.roots):
         left = min(low for low, _ in contour)
         for node, x in places.items():
             boxes[node] = Box(x - left + right, forest.depth[node], widths[node], slots[node])

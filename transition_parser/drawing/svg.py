@@ -31,43 +31,26 @@ _WIDTH_OF = {character: width for width, characters in _WIDTHS.items() for chara
 _MEANS = {"Mn": 0, "Me": 0, "Cf": 0, "Lu": 700, "Ll": 560, "Nd": 556, "AL": 480, "R": 550}
 _MEAN = 600
 
-# Names of colors → their values in light pictures, dark pictures, and notebooks, whose themes are unknown. Notebooks
-# name the color of the page in three ways: JupyterLab, VS Code, and Colab.
-COLORS = {
-    "text": ("#1c2430", "#e4e9f0", "currentColor"),
-    "quiet": ("#5d6878", "#9aa6b5", "color-mix(in srgb, currentColor 72%, transparent)"),
-    "surface": (
-        "#ffffff",
-        "#1a2029",
-        "var(--jp-layout-color0, var(--vscode-editor-background, var(--colab-primary-surface-color, Canvas)))",
-    ),
-    **{
-        name: (light, dark, f"color-mix(in srgb, {light} 70%, currentColor)")
-        for name, light, dark in (
-            ("stack", "#1b5fa8", "#7db3ee"), ("buffer", "#2f7a3b", "#83c98f"), ("gone", "#6a7381", "#8591a2"),
-            ("new", "#b3392f", "#f0897e"), ("aside", "#8a5a00", "#e0b25c"),
-        )
-    },
+COLORS = {  # name of a color → its values in light and in dark pictures
+    "text": ("#1c2430", "#e4e9f0"), "quiet": ("#5d6878", "#9aa6b5"), "surface": ("#ffffff", "#1a2029"),
+    "stack": ("#1b5fa8", "#7db3ee"), "buffer": ("#2f7a3b", "#83c98f"), "gone": ("#6a7381", "#8591a2"),
+    "new": ("#b3392f", "#f0897e"), "aside": ("#8a5a00", "#e0b25c"),
 }  # fmt: skip
-_NOTEBOOK = "notebook"  # the class of pictures in notebooks
 
 
 def colors(mode: int) -> dict[str, str]:
-    """Return name → color of light (0) or dark pictures (1), or of pictures in notebooks (2)."""
+    """Return name → color of light (0) or dark pictures (1)."""
     return {name: values[mode] for name, values in COLORS.items()}
 
 
 @cache
-def style(notebook: bool = False) -> str:
-    """Return the style sheet of pictures, which follow the light or dark mode of the system, or else of a notebook."""
-    scope = _NOTEBOOK if notebook else "drawing"
+def style() -> str:
+    """Return the style sheet of pictures, which follow the light or dark mode of the system."""
     rules = Path(__file__).with_name("pictures.css").read_text(encoding="utf-8").splitlines()
     rules += (f".{kind}{{font-size:{size}px}}" for kind, size in SIZES.items())
-    rules = [re.sub(r"(^|,)(?=[.\w][^{}]*\{)", rf"\1.{scope} ", rule) for rule in rules]
+    rules = [re.sub(r"(^|,)(?=[.\w][^{}]*\{)", r"\1.drawing ", rule) for rule in rules]
     shapes = "\n".join(rule for rule in rules if "$" not in rule)
     colored = Template("\n".join(rule for rule in rules if "$" in rule))  # with names of `COLORS`
-    if notebook:
-        return f"{shapes}\n{colored.substitute(colors(2))}"
     dark = f"@media (prefers-color-scheme:dark){{\n{colored.substitute(colors(1))}}}"
     return f"{shapes}\n{colored.substitute(colors(0))}\n{dark}"
 
@@ -149,9 +132,6 @@ def tip(x: float, y: float, dx: float, dy: float, kind: str = "tip") -> str:
     )
 
 
-_GROUND = element("rect", class_="ground", width="100%", height="100%")
-
-
 def picture(width: float, height: float, label: str, *parts: str, middle: float | None = None) -> str:
     """Return a picture as a stand-alone `<svg>` element.
 
@@ -159,18 +139,12 @@ def picture(width: float, height: float, label: str, *parts: str, middle: float 
     middle: the x at which a frame that is narrower than the picture begins
     """
     wide, high = math.ceil(width), math.ceil(height)
+    ground = element("rect", class_="ground", width="100%", height="100%")
     return element(
-        "svg", element("style", style()), _GROUND, *parts, xmlns="http://www.w3.org/2000/svg", class_="drawing",
+        "svg", element("style", style()), ground, *parts, xmlns="http://www.w3.org/2000/svg", class_="drawing",
         width=wide, height=high, viewBox=f"0 0 {wide} {high}", role="img", aria_label=drawable(label),
         data_middle=middle,
     )  # fmt: skip
-
-
-def in_notebook(svg: str) -> str:
-    """Return the HTML of a picture in the colors of a notebook, on its ground; a wide picture scrolls."""
-    shown = f'class="{_NOTEBOOK}" style="max-width: none"'
-    svg = svg.replace(_GROUND, "", 1).replace(style(), style(notebook=True), 1).replace('class="drawing"', shown, 1)
-    return f'<div style="overflow-x: auto">{svg}</div>'
 
 
 # --- confidences ------------------------------------------------------------------------------

@@ -12,9 +12,6 @@ from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError
 
-# most levels of nesting in PENMAN: the recursion of the package `penman` ends at about 480
-MAX_DEPTH = 400
-
 # roles that end in -of but are not inverse roles (as in Smatch, Cai and Knight 2013)
 NOT_INVERSE = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
@@ -27,14 +24,6 @@ _SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
 _ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
 _VARIABLE = re.compile(r"[A-Za-z]\d*")
 _MEMBER = re.compile(r"(op|snt)(\d+)")  # of a list, with its number
-
-
-class TooDeepError(InputError):
-    """The error for a graph that PENMAN would nest more than `MAX_DEPTH` levels deep."""
-
-    def __init__(self, nodes: frozenset[int]) -> None:
-        super().__init__(f"the graph would be written more than {MAX_DEPTH} levels deep")
-        self.nodes = nodes  # those below the deepest level that is allowed
 
 
 class Edge(NamedTuple):
@@ -160,8 +149,6 @@ class PenmanLayout:
         self._written_by = self._tree()
         if len(self._written_by) < len(graph):
             raise InputError("the graph is not connected: PENMAN can write only connected graphs")
-        if deep := self._deep_nodes():
-            raise TooDeepError(deep)
         self._check_names()
         self.order: list[int] = []
         self.paths: list[str] = []
@@ -229,17 +216,6 @@ class PenmanLayout:
                     if above == number:  # otherwise the loop comes to the edge `above` later
                         reach_forwards(source, above)
         return written_by
-
-    def _deep_nodes(self) -> frozenset[int]:
-        """Return the nodes below level `MAX_DEPTH` of the tree."""
-        levels: dict[int, int] = {}
-        for node, number in self._written_by.items():  # each node comes after the node above it
-            if number is None:
-                levels[node] = 1
-            else:
-                source, _, target = self.graph.edges[number]
-                levels[node] = levels[source if target == node else target] + 1
-        return frozenset(node for node, level in levels.items() if level > MAX_DEPTH)
 
     def _is_relation(self, node: int) -> bool:
         return self.graph.labels[node].endswith("-91")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from transition_parser.base.errors import shortened
-from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, edge_of, looks_like_a_variable
+from transition_parser.graphs.amr import AmrGraph, Edge, edge_of, looks_like_a_variable
 
 _DIGITS = 9  # the most digits that the number of a token may have
 
@@ -115,8 +115,6 @@ class _Reader:
         return self._result()
 
     def _node(self, path: str) -> None:
-        if len(self.open) == MAX_DEPTH:
-            self._fail(f"the graph is nested more than {MAX_DEPTH} levels deep")
         self._expect("LPAREN", what="an opening parenthesis")
         if self._is("RPAREN"):
             raise PenmanError("a node without a variable", self.row)

@@ -11,13 +11,13 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from transition_parser.base.errors import InputError, errors_at, shortened, warn
-from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, PenmanLayout, TooDeepError, canonical
+from transition_parser.base.errors import InputError, errors_at, shortened
+from transition_parser.graphs.amr import AmrGraph, PenmanLayout, canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
-from transition_parser.parsing.edits.draft import Edited, without
+from transition_parser.parsing.edits.draft import Edited
 from transition_parser.parsing.words import AmrEdge, AmrNode, AmrWord, TreeWord, Word
 from transition_parser.text.columns import UNKNOWN
 from transition_parser.transitions import Action, TreeSystem
@@ -157,10 +157,9 @@ class SentenceParse(Ranked):
         return self.drawings()[0]
 
     def _repr_html_(self) -> str:
-        """Return the picture in the colors of the notebook, with a scroll bar where it is wide."""
-        from transition_parser.drawing.svg import in_notebook
-
-        return in_notebook(self._repr_svg_())
+        """Return the picture with a scroll bar where it is wide."""
+        svg = self._repr_svg_().replace("<svg", '<svg style="max-width: none"', 1)
+        return f'<div style="overflow-x: auto">{svg}</div>'
 
 
 S = TypeVar("S", bound=SentenceParse)
@@ -451,7 +450,7 @@ class AmrParse(SentenceParse):
         jamr: True to write the whole graph as comments, with `# ::root` and `# ::edge` (`bank.jamr_lines`)
 
         Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
-        `# ::id`, because it must come once. Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        `# ::id`, because it must come once.
         """
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
@@ -485,8 +484,6 @@ class AmrParse(SentenceParse):
         wiki: see `annotated`
         metadata: True to write the comments `# ::key value` before the graph, but not the lines `# ::node` of
             `annotated`, which the package `penman` reads as keys
-
-        Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
         entry = self.annotated(alignment_markers=alignment_markers, wiki=wiki)
         return NODE_LINE.sub("", str(entry)).rstrip("\n") if metadata else entry.penman
@@ -524,7 +521,7 @@ class AmrParse(SentenceParse):
           (`["w", "ARG0", "b"]`), the concept of the top first
         - `mean_log_probability`, `probability`, `actions`, `alternatives`: as in `Parse.to_dict`
 
-        Words and nodes are counted from 1. Raises `InputError` for a graph that is nested too deeply for PENMAN.
+        Words and nodes are counted from 1.
         """
         of_node = ("id", "concept", "is_constant", "variable", "wiki", "score")
         return self._as_data(
@@ -585,20 +582,6 @@ def _rounded(value: Any, left_out: Collection[str]) -> Any:
     if isinstance(value, list):
         return [_rounded(inner, left_out) for inner in value]
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
-
-
-def within_depth(parse: AmrParse) -> AmrParse:
-    """Return the parse without the nodes that are nested too deeply for PENMAN, with a warning about them."""
-    while len(parse.graph) > MAX_DEPTH:
-        try:
-            PenmanLayout(parse.graph)
-        except TooDeepError as error:
-            problem = f"the graph of {shortened(parse.text)!r} is nested more than {MAX_DEPTH} levels deep"
-            warn(str(parse.sentence.error(f"{problem}: its {len(error.nodes)} deeper nodes are left out")))
-            parse = edited(parse, without(parse.graph, error.nodes))
-        else:
-            break
-    return parse
 
 
 def edited(parse: AmrParse, edit: Edited) -> AmrParse:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import InputError
 from transition_parser.text import word_list
 from transition_parser.text.characters import shows
 from transition_parser.text.segmentation import LONGEST, FindLanguage, Segmenter, TextSentence
@@ -55,8 +53,6 @@ def identify(text: str, among: Collection[str] = LANGUAGES, before: str | None =
     """Return the most likely of some languages of a text; None where it is surely of another one, or has no letters.
 
     before: the language of the text before it, one of them, which a short text has unless another is far likelier
-
-    Raises `InputError` where the package py3langid is missing.
     """
     ranked = _ranked(text)
     found = _likeliest(ranked, among)
@@ -111,7 +107,7 @@ _FEW = 5  # words of a text that are too few to say that it is not English
 def surely_not_english(text: str) -> str | None:
     """Return the language of a text that is surely not English, and is one of `LANGUAGES`; else None."""
     forms = text[:_LOOKED_AT].lower().split()
-    if len(forms) < _FEW or not _ENGLISH.isdisjoint(forms) or find_spec("py3langid") is None:
+    if len(forms) < _FEW or not _ENGLISH.isdisjoint(forms):
         return None
     ranked = _ranked(text)
     return None if _likeliest(ranked, ("en",)) else _likeliest(ranked, LANGUAGES)
@@ -119,13 +115,8 @@ def surely_not_english(text: str) -> str | None:
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ModuleNotFoundError:
-        raise InputError(
-            "finding the language of a text needs the package py3langid: `pip install py3langid`, or name the language "
-            "(`parse de`)"
-        ) from None
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # imported late, because most texts need no identifier
+
     return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 

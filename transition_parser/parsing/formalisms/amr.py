@@ -17,7 +17,7 @@ from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
-from transition_parser.parsing.parses import AmrParse, Derivation, edited, within_depth
+from transition_parser.parsing.parses import AmrParse, Derivation, edited
 from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
@@ -245,7 +245,7 @@ class _Built:
         # facts may ask for gaps in the numbers of roles
         graph = without_gaps(parse.graph) if edits and self.facts is None else parse.graph
         wiki, new_names = _wiki(graph, self.wiki)
-        return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
+        return replace(parse, graph=graph, wiki=wiki, new_names=new_names)
 
 
 def _add_trees(built: Sequence[_Built], trees: ReadTrees) -> None:
@@ -326,13 +326,12 @@ def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrPar
         words += len(parse)
     actions = tuple(action for parse in parses for action in parse.actions)
     total = sum(parse.mean_log_probability * (len(parse.actions) + 1) for parse in parses)
-    whole = AmrParse(
+    return AmrParse(
         sentence, AmrGraph(tuple(labels), frozenset(constants), with_numbers(edges)), tuple(alignments), wiki,
         Derivation(actions, total / (len(actions) + 1)), tuple(node_scores), tuple(edge_scores), new_names,
         sum(parse.completed for parse in parses), probability=math.prod(parse.probability for parse in parses),
         model=parses[0].model,
     )  # fmt: skip
-    return within_depth(whole)
 
 
 AMR = Amr()
