@@ -166,7 +166,6 @@ def common_options(of: argparse.ArgumentParser, models: list[str], beam: int) ->
     """Add the options of silver.py and silver_trees.py."""
     of.add_argument("-o", "--output", required=True, metavar="FILE")
     of.add_argument("--model", nargs="+", default=models, help="names, checkpoints or exported folders")
-    of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with --model")
     of.add_argument("--beam", type=int, default=beam)
     of.add_argument("--nbest", type=int, metavar="N", help="parses of a sentence by each model")
     of.add_argument("--least", type=float, default=0.0, help="leave out what agrees less (0 to 1)")
@@ -178,8 +177,6 @@ def common_options(of: argparse.ArgumentParser, models: list[str], beam: int) ->
 
 def check_options(arguments: argparse.Namespace, inputs: Iterable[str | os.PathLike], nbest: int) -> None:
     """Raise `InputError` for options that do not fit each other."""
-    if arguments.ensemble and len(arguments.model) > 1:
-        raise InputError("--ensemble adds models to one --model: give one")
     if Path(arguments.output).resolve() in {Path(path).resolve() for path in inputs}:
         raise InputError(f"{arguments.output} is one of the inputs: write to another file")
     if nbest > arguments.beam:

@@ -179,6 +179,8 @@ def make(arguments: argparse.Namespace) -> list[str]:
     nbest = arguments.beam if arguments.nbest is None else arguments.nbest
     inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
     shared.check_options(arguments, inputs, nbest)
+    if arguments.ensemble and len(arguments.model) > 1:
+        raise InputError("--ensemble adds models to one --model: give one")
     if arguments.examples < 0 or arguments.each < 1:
         raise InputError("--examples must be 0 or more, and --each 1 or more")
     if (arguments.propbank or arguments.examples) and not arguments.frames:
@@ -215,6 +217,7 @@ if __name__ == "__main__":
     of.add_argument("treebanks", nargs="*", type=Path, metavar="FILE",
                     help="treebanks (CoNLL-U; --propbank needs their trees) and English texts (.txt)")  # fmt: skip
     shared.common_options(of, ["en-amr-minilm", "en-amr"], 5)
+    of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with --model")
     of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
     propbank = "tables of PropBank's annotation (predicates, their frames and arguments) of sentences of the treebanks"
     of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help=f"{propbank}, which the AMRs keep")

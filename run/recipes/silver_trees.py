@@ -1,14 +1,13 @@
 """Make silver trees, to train on beside gold trees: several models parse, and the tree that they agree on most is kept.
 
     python run/recipes/silver_trees.py TEXT ... -o silver.conllu --model MODEL ... [--frames FILE] [--exclude FILE ...]
-    python run/recipes/silver_trees.py TEXT ... -o silver.conllu --model MODEL --ensemble MODEL ... [--exclude FILE ...]
 
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. With --frames the examples of PropBank's frames are parsed,
 too. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best --nbest of its
 beam. The tree that shares most labeled arcs with the other trees is kept, unless its mean share is below --least (Lee
 et al. 2022, sec. 3, with labeled arcs in place of Smatch). Tags, lemmas and features that its model does not predict
-come from the first model that predicts them. With --ensemble all models find one tree together. Where a sentence has a
-single tree, the mean confidence in its arcs replaces the mean share.
+come from the first model that predicts them. Where a sentence has a single tree, the mean confidence
+in its arcs replaces the mean share.
 """
 
 import argparse
@@ -111,8 +110,6 @@ def make(arguments: argparse.Namespace) -> list[str]:
     """Write the treebank and return lines about what it holds. Raises `InputError` and `OSError`."""
     if not arguments.texts and not arguments.frames:
         raise InputError("no sentences: give files, or --frames FILE")
-    if arguments.ensemble and arguments.nbest > 1:
-        raise InputError("the models of --ensemble find one tree together: leave out --nbest")
     inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
     shared.check_options(arguments, inputs, arguments.nbest)
     given = [one for path in arguments.texts for one in sentences_of(path)]
@@ -122,7 +119,7 @@ def make(arguments: argparse.Namespace) -> list[str]:
     found = [*filter(texts.let_pass, given)]
     if not found:
         raise InputError(f"no sentence of {WORDS[0]} to {WORDS[1]} words is left to parse")
-    settings = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees", "others": arguments.ensemble}
+    settings = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees"}
     parsers = [Parser.load(model, arguments.beam, **settings) for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
     return [*made.notices(texts.left_out), f"{made.kept:,} trees in {arguments.output}"]

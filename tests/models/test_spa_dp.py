@@ -20,7 +20,6 @@ from transition_parser.models.spa_dp import (
     VanillaAttention,
 )
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
 from transition_parser.states.costs import GoldTrees
 
 EXACT = 1e-10
@@ -127,29 +126,6 @@ def case(request, tmp_path_factory):
 
 
 GRAPH_CASES = [("arc-standard-swap", "heads"), ("arc-hybrid-swap", "concat")]
-
-
-@pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
-def test_beliefs_are_the_probabilities_of_head_and_relation(case):
-    plain = case.model.plain
-    with torch.no_grad():
-        encoder_out = plain.encode(case.batch["net_input"])
-        beliefs = plain.decoder.beliefs(encoder_out)
-        of_heads = only_legal(plain.decoder.heads(encoder_out.words), other_words(encoder_out.mask)).softmax(-1)
-        for i, (n, found) in enumerate(zip(encoder_out.lengths.tolist(), beliefs, strict=True)):
-            wanted = {}
-            for head in range(n + 1):
-                heads = torch.full_like(encoder_out.mask, head, dtype=torch.long)
-                carried = plain.decoder.carried(heads, encoder_out.lengths)
-                of_relations = only_legal(plain.decoder.relations(encoder_out.words, heads), carried).softmax(-1)
-                for word in range(n):
-                    for name, share in zip(plain.decoder.table.relations, of_relations[i, word], strict=True):
-                        wanted[word, head, name] = float(of_heads[i, word, head] * share)
-            rows = zip(*(column.tolist() for column in found[:2]), found.relations, strict=True)
-            given = dict(zip(rows, found.probabilities.tolist(), strict=True))
-            assert given == pytest.approx({key: mass for key, mass in wanted.items() if key in given}, abs=1e-6)
-            assert len(given) == len(found.words)
-            assert all(mass < LEAST_BELIEF + 1e-6 for key, mass in wanted.items() if key not in given)
 
 
 @pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)

@@ -39,7 +39,14 @@ def test_the_mean_of_log_probabilities_decides(models):
         assert torch.allclose(((one + two) / 2).log_softmax(-1), both, atol=1e-5)
 
 
-def test_a_model_of_other_data(amr_checkpoint):
-    """For trees see `tests/parsing/test_joint_trees.py`."""
-    with pytest.raises(InputError, match=r"^en-amr: was trained on other data than the first model"):
-        Parser.load(amr_checkpoint, others=[amr_checkpoint, "en-amr"])
+@pytest.mark.parametrize("other", ["en-amr", "en-fast"])
+def test_a_model_of_other_data(amr_checkpoint, other):
+    with pytest.raises(InputError, match=f"^{other}: was trained on other data than the first model"):
+        Parser.load(amr_checkpoint, others=[amr_checkpoint, other])
+
+
+def test_a_model_of_whole_trees(data_folder, tmp_path):
+    train(data_folder, tmp_path, "--disable-validation", arch="spa_dp_graph_small", updates=1)
+    path = tmp_path / "checkpoint_last.pt"
+    with pytest.raises(InputError, match="models that score whole trees are no ensemble"):
+        Parser.load(path, others=[path])

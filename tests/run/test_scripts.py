@@ -7,15 +7,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from statistics import fmean
 
 import pytest
-from shared import NewTexts
-from silver_trees import sentences_of
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from tests.helpers.scripts import RUN, bash
-from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
@@ -137,16 +133,6 @@ def test_silver_trees_are_the_sentences_of_files_each_once(tmp_path):
     assert all(one.tree().why_invalid() is None and one.words[0].upos != "_" for one in made)
 
 
-def test_models_find_silver_trees_together(tmp_path):
-    treebank = tmp_path / "silver.conllu"
-    silver_trees(SAMPLE, "-o", treebank, "--model", "en-fast", "--ensemble", "en-ewt", "--least", "0.92")
-    given = [*filter(NewTexts(4, 60).let_pass, sentences_of(SAMPLE))]
-    parses = Parser.load("en-fast", beam=10, others=["en-ewt"]).parse(given)
-    sure = {tuple(one.forms): one.tree for one in parses if fmean(one.arc_scores) >= 0.92}
-    assert {tuple(one.forms): one.tree() for one in read_conllu(treebank)} == sure
-    assert 10 < len(sure) < len(given)
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -154,14 +140,6 @@ def test_models_find_silver_trees_together(tmp_path):
         (["{sample}", "-o", "{sample}"], "is one of the inputs: write to another file"),
         (["{sample}", "-o", "out.conllu", "--exclude", "{sample}"], "no sentence of 4 to 60 words is left"),
         (["{sample}", "-o", "out.conllu", "--model", "en-amr"], "en-amr"),
-        (
-            ["{sample}", "-o", "out.conllu", "--model", "en-ewt", "en-fast", "--ensemble", "en-ewt"],
-            "--ensemble adds models to one --model: give one",
-        ),
-        (
-            ["{sample}", "-o", "out.conllu", "--model", "en-ewt", "--ensemble", "en-fast", "--nbest", "2"],
-            "the models of --ensemble find one tree together: leave out --nbest",
-        ),
     ],
 )
 def test_unfit_calls_of_silver_trees(tmp_path, monkeypatch, arguments, problem):

@@ -113,7 +113,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_search(group: argparse._ArgumentGroup) -> None:
-    others = "parse with these models, too: search, or for models of different kinds each arc, gets their mean score"
+    others = "search with these models, too, by the mean of their scores; all are trained on the same data"
     group.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help=others)
     lenpen = "how much a beam prefers long derivations, which it ranks by log-probability / (actions + 1) ** P"
     group.add_argument("--lenpen", type=float, metavar="P", help=f"{lenpen} (default: 1, for AMRs 2)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,17 +19,6 @@ from transition_parser.states.costs import GoldTrees
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import RELATION, relations_of
 from transition_parser.transitions import TREE_SYSTEMS, Kind, TreeSystem
-
-LEAST_BELIEF = 1e-3  # a labeled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
-
-
-class ArcBeliefs(NamedTuple):
-    """The probabilities of A labeled arcs of a sentence. An arc that is not listed has probability 0."""
-
-    words: np.ndarray  # (A,); dependents, from 0
-    heads: np.ndarray  # (A,); from 0, the root after the last word
-    relations: Sequence[str]
-    probabilities: np.ndarray
 
 
 class TreeDecoder(Decoder):
@@ -139,36 +127,6 @@ class TreeDecoder(Decoder):
 
         chosen = self.once.choose(of_heads.cpu().numpy(), best[is_word].cpu().numpy(), some)
         return torch.from_numpy(chosen).to(best.device)
-
-    @torch.inference_mode()
-    def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
-        """Return for each sentence the probabilities of its labeled arcs, from the last reading (see `readings`)."""
-        *_, words = self.readings(encoder_out)
-        is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
-        scores, competing = self.heads(words), other_words(encoder_out.mask)
-        _check_heads(scores, competing, is_word)
-        of_heads, heads = only_legal(scores, competing).softmax(-1).masked_fill(~is_word[..., None], 0).sort(-1, True)
-        some = torch.arange(len(words), device=words.device)  # sentences with a likely head of this rank for a word
-        places, probabilities = [], []
-        for rank in range(words.size(1)):
-            some = some[(of_heads[some, :, rank] >= (LEAST_BELIEF if rank else 0.0)).any(1)]
-            if not len(some):
-                break
-            head = heads[some, :, rank]
-            domains = None if encoder_out.domains is None else encoder_out.domains[some]
-            carried = self.carried(head, encoder_out.lengths[some], domains)
-            of_relations = only_legal(self.relations(words[some], head), carried).softmax(-1)
-            if bool(of_relations[is_word[some]].isnan().any()):
-                raise NotFiniteError("the scores of relations are not finite")
-            arcs = of_heads[some, :, rank, None] * of_relations
-            row, word, relation = (arcs >= LEAST_BELIEF).nonzero(as_tuple=True)
-            places.append(torch.stack([some[row], word, head[row, word], relation]))
-            probabilities.append(arcs[row, word, relation].double())
-        sentence, word, head, relation = torch.cat(places, 1).cpu().numpy()
-        probability = torch.cat(probabilities).cpu().numpy()
-        names = np.array(self.table.relations, object)[relation]
-        of_sentences = [sentence == i for i in range(len(words))]
-        return [ArcBeliefs(word[own], head[own], names[own].tolist(), probability[own]) for own in of_sentences]
 
 
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:

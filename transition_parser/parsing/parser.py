@@ -33,18 +33,17 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.bert import merge_adapters
-from transition_parser.modules.contract import ParserModel, ScoredTree
+from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.tagging import Tags
-from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
+from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
-from transition_parser.parsing.alternatives import NbestRank, ranked
+from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, ToParse, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
-from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.preparation import (
     batches_at_a_time,
@@ -121,21 +120,17 @@ class Parser(Generic[P_co]):
         by default no particular corpus
     lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 2
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
-        the best one. The beam must be `nbest` or more, unless the model does not search action by action or there
-        are `others`. By default 1.
+        the best one. The beam must be `nbest` or more, unless the model does not search action by action. By default 1.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Time grows with the square of a sentence, and for a model of whole trees memory, too.
     edits: False to leave AMRs as search finds them, without `parsing.edits`
     paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
         copies hold the weights
-    others: further parsers of trees, which find each tree together with this one, see `JointTrees`; they must not have
-        `others` themselves
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
-    Raises `InputError` for options out of range, for a model whose weights are not all finite numbers, and for `others`
-    with which the parser can't find trees.
+    Raises `InputError` for options out of range, and for a model whose weights are not all finite numbers.
     """
 
     def __init__(
@@ -153,7 +148,6 @@ class Parser(Generic[P_co]):
         longest: int = LONGEST,
         edits: bool = True,
         paths: Sequence[str | os.PathLike] = (),
-        others: Sequence[Parser[Parse]] = (),
     ) -> None:
         positive = {"beam": beam, "batch_tokens": batch_tokens, "threads": threads, "longest": longest, "nbest": nbest}
         for name, number in positive.items():
@@ -163,7 +157,7 @@ class Parser(Generic[P_co]):
             raise InputError(f"beam and nbest must be {MOST_BEAM:,} or less, because each hypothesis takes memory")
         if lenpen is not None and not 0 <= lenpen < math.inf:
             raise InputError(f"lenpen must be a finite number, 0 or more, not {lenpen}")
-        if nbest > beam and not (model.searches_directly or others):
+        if nbest > beam and not model.searches_directly:
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
         self.device, self._warned = checked_device(device), False
         self._options = {
@@ -173,7 +167,7 @@ class Parser(Generic[P_co]):
         self._domain = domain if _reads_domains(model) else None
         if self._domain is not None:
             resources.columns.check_domain(self._domain)
-        elif domain is not None and all(other._domain is None for other in others):
+        elif domain is not None:
             raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
         self.precision = checked_precision(precision, self.device)
         # from any folder, names of models as they are
@@ -200,14 +194,6 @@ class Parser(Generic[P_co]):
         if not edits and self.formalism is not AMR:
             raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
-        self._others, self._joint = others, None
-        if others:
-            if any(other._joint is not None for other in others):
-                raise InputError("others: a parser that finds trees together with others can't be one of them")
-            self._joint = JointTrees(resources.table, next(iter(paths), None))
-            for number, other in enumerate(others, 1):
-                path = paths[number] if paths else next(iter(other._paths), None)
-                self._joint.check_shared(other.resources.table.relations, path)
 
     @overload
     @classmethod
@@ -253,14 +239,13 @@ class Parser(Generic[P_co]):
     ) -> Parser[Any]:
         """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`), by default en.
 
-        others: further models, to parse together with `model`. Where all were trained on the same data folder and score
-            actions, the mean of their log-probabilities decides in search. Any other models of trees find each tree
-            together: the mean of their probabilities of each labeled arc decides, see `JointTrees`.
+        others: further models, to parse together with `model`: the mean of their log-probabilities decides in search.
+            All must be trained on the same data folder, and score actions.
         kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
             of the parses; for the names of the package's own models a type checker knows it without `kind`.
 
-        Raises `InputError` where there is no model, where a model builds graphs of another kind than `kind` or than
-        `model`, and for `others` of AMRs that were trained on other data than `model`.
+        Raises `InputError` where there is no model, where a model builds graphs of another kind than `kind`, and for
+        `others` that were trained on other data than `model`.
         """
         options: dict[str, Any] = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
@@ -280,31 +265,25 @@ class Parser(Generic[P_co]):
                 UnusedBeamWarning,
             )
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
-        resources = replace(resources, model=" + ".join(str(own.model) for _, own in members))
-        of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
-        if others and of_one_folder and not any(one.searches_directly for one, _ in members):
-            return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)
-        parsers: list[Parser[Any]] = []
-        for path, (member, own) in zip(others, members[1:], strict=True):
-            if formalism_of(own.parser.system) is not formalism:
-                problem = "builds other graphs than the first model: give models of trees, or models of AMRs"
-                raise input_error(problem, path)
-            if formalism is AMR and own.fingerprint != resources.fingerprint:
+        for path, (_, own) in zip(others, members[1:], strict=True):
+            if own.fingerprint != resources.fingerprint:
                 problem = "was trained on other data than the first model: give models of the same data folder"
                 raise input_error(problem, path)
-            of_member = {"nbest": 1, "domain": domain if _reads_domains(member) else None}
-            parsers.append(cls(member, own, beam, paths=[path], **{**options, **of_member}))
-        return cls(loaded, resources, beam, paths=paths, others=parsers, **options)
+        if others:
+            if any(member.searches_directly for member, _ in members):
+                raise InputError("models that score whole trees are no ensemble: give models that score actions")
+            loaded = Ensemble([member for member, _ in members])
+            resources = replace(resources, model=" + ".join(str(own.model) for _, own in members))
+        return cls(loaded, resources, beam, paths=paths, **options)
 
     def __reduce__(self) -> tuple:
         """Return a function that makes an equal parser, and its arguments, without packed weights (bf16, int8)."""
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
             model = copy.deepcopy(self._full).cpu()
-            return _made_again, (type(self), [model, self.resources], {**options, "others": self._others}, [])
+            return _made_again, (type(self), [model, self.resources], options, [])
         # the classes of decoders are included, so that unpickling imports the modules that register architectures
-        models = [*getattr(self.model, "members", [self.model]), *(other.model for other in self._others)]
-        decoders = [type(model.decoder) for model in models]
+        decoders = [type(model.decoder) for model in getattr(self.model, "members", [self.model])]
         path, *others = self._paths
         return _made_again, (self.load, [path], {**options, "others": others}, decoders)
 
@@ -523,14 +502,10 @@ class Parser(Generic[P_co]):
         """Parse one sentence by itself, and return the encoder's output, and the parse of each derivation, best first.
 
         nbest: maximum number of derivations; by default the whole beam
-
-        Raises `InputError` for a parser that finds trees together with `others`.
         """
-        if self._joint is not None:
-            raise InputError("models that find trees together have no search of their own: name one model")
         one = self._to_parse(sentence, 1)
         with workers(self.threads, self.device):  # sets the number of threads
-            encoder_out, _, (parses,) = self._found([one], nbest or self.beam)
+            encoder_out, (parses,) = self._found([one], nbest or self.beam)
         return encoder_out, [self._calibrated(parse) for parse in parses]
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> ToParse:
@@ -583,60 +558,38 @@ class Parser(Generic[P_co]):
     @cached_property
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because a model reads them but does not predict them."""
-        own = self.model.inputs.given_columns
-        return list(dict.fromkeys(chain(own, *(other.given_columns for other in self._others))))
+        return self.model.inputs.given_columns
 
     def _parse_batch(self, sentences: list[ToParse], indices: list[int]) -> dict[int, P_co]:
         batch = [sentences[i] for i in indices]
-        parses = self._parsed(batch, self.nbest)[1] if self._joint is None else self._jointly(self._joint, batch)
-        return dict(zip(indices, parses, strict=True))
+        return dict(zip(indices, self._parsed(batch), strict=True))
 
-    def _parsed(self, batch: list[ToParse], nbest: int) -> tuple[list[Tags], list[Any]]:
-        """Return the tags of each sentence by column, and its best parse, with up to `nbest` − 1 alternatives."""
+    def _parsed(self, batch: list[ToParse]) -> list[Any]:
+        """Return the best parse of each sentence, with up to `nbest` − 1 alternatives."""
+        several = self.nbest > 1
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
-        _, tags, found = self._found(batch, 2 * self.beam if nbest > 1 else 1)
-        best = [ranked(parses, nbest) if nbest > 1 else parses[0] for parses in found]
-        return tags, [self._calibrated(parse, of_beam=nbest > 1) for parse in best]
+        _, found = self._found(batch, 2 * self.beam if several else 1)
+        best = (ranked(parses, self.nbest) if several else parses[0] for parses in found)
+        return [self._calibrated(parse, of_beam=several) for parse in best]
 
-    def _found(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[Tags], list[list[Any]]]:
-        """Return the encoder's output, and of each sentence its tags by column and the parses of its derivations."""
+    def _found(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[list[Any]]]:
+        """Return the encoder's output, and the parses of the derivations of each sentence."""
         encoder_out, tags = self._encoded(batch)
         if isinstance(self.model.decoder, TreeDecoder):
-            parses = self._of_trees(batch, self.model.decoder.trees(encoder_out), tags)
-            return encoder_out, tags, [[parse] for parse in parses]
+            trees = zip(batch, self.model.decoder.trees(encoder_out), tags, strict=True)
+            return encoder_out, [[TREES.parse_of(self.resources, *one)] for one in trees]
         facts = [one.facts for one in batch]
         guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
         best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
         replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self._trees))
-        return encoder_out, tags, [[*islice(replayed, len(derivations))] for derivations in best]
-
-    def _of_trees(self, batch: list[ToParse], trees: Iterable[ScoredTree], tags: list[Tags]) -> list[Parse]:
-        return [TREES.parse_of(self.resources, *one) for one in zip(batch, trees, tags, strict=True)]
-
-    def _jointly(self, joint: JointTrees, batch: list[ToParse]) -> list[Any]:
-        """Return the parse of each sentence: the tree that all models find together, with tags of the first model."""
-        parsers: Sequence[Parser[Any]] = (self, *self._others)
-        (tags, own), *others = (parser._beliefs(batch) for parser in parsers)
-        of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
-        trees = [joint.tree(beliefs, len(one.words)) for one, beliefs in zip(batch, of_sentences, strict=True)]
-        place = NbestRank(1, 1) if self.nbest > 1 else None
-        return [replace(parse, place=place) for parse in self._of_trees(batch, trees, tags)]
-
-    def _beliefs(self, batch: list[ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
-        """Return the tags of each sentence by column, and the probabilities of labeled arcs by this model alone."""
-        decoder = self.model.decoder
-        if isinstance(decoder, TreeDecoder):
-            encoder_out, tags = self._encoded(batch)
-            return tags, decoder.beliefs(encoder_out)
-        tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
-        return tags, [*map(beliefs_of, parses)]
+        return encoder_out, [[*islice(replayed, len(derivations))] for derivations in best]
 
     def _trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
         """Return the dependency trees of sentences in English, by the fastest model; edits of AMRs read them."""
         to_parse = [ToParse(Sentence.from_words(words), [*map(normalize, words)]) for words in sentences]
-        return [parse.tree for parse in self._tree_parser._parsed(to_parse, 1)[1]] if to_parse else []
+        return [parse.tree for parse in self._tree_parser._parsed(to_parse)] if to_parse else []
 
     @cached_property
     def _tree_parser(self) -> Parser[Parse]:
