@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.pipeline.dep_parser import parser_score
@@ -61,8 +57,8 @@ def _model_files() -> tuple[str, ...]:
 class _Component(Pipe):
     """The base class of both components, which parses the sentences of a batch of documents together.
 
-    A component can be pickled and sent to other processes. Its model is saved as a copy of its folder, a checkpoint as
-    `transition-parser export` writes it.
+    A component can be pickled and sent to other processes, which load its model by its name or path. On disk it has a
+    copy of the model, of a checkpoint as `transition-parser export` writes it.
     """
 
     formalism: ClassVar[Formalism]
@@ -71,15 +67,11 @@ class _Component(Pipe):
 
     def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
         self.name, self.model, self.options = name, model, dict(options)
-        self._folder: str | None = None  # of a model from `from_bytes`; it is deleted together with the parser
         self._parser: Parser | None = None
         self._lock = Lock()
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.name, self.model, self.options), self._folder and self.to_bytes()
-
-    def __setstate__(self, state: bytes) -> None:
-        self.from_bytes(state)
+        return type(self), (self.name, self.model, self.options)
 
     @property
     def parser(self) -> Parser:
@@ -129,7 +121,7 @@ class _Component(Pipe):
         from transition_parser.storage.checkpoints import export_checkpoint, model_path
 
         with new_files(path, stale=_model_files()) as temporary:
-            model = model_path(self._folder or self.model)
+            model = model_path(self.model)
             if model.is_dir():
                 for name in _model_files():
                     if (model / name).is_file():
@@ -139,24 +131,8 @@ class _Component(Pipe):
 
     def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
         """Load the model that `to_disk` wrote, in place of the configured one."""
-        self.model, self._folder, self._parser = os.path.abspath(path), None, self._load(os.path.abspath(path))
-        return self
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the files that `to_disk` writes, as bytes."""
-        with tempfile.TemporaryDirectory() as parent:
-            folder = Path(parent, "model")
-            self.to_disk(folder)
-            return srsly.msgpack_dumps({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> _Component:
-        """Load the model from the bytes of `to_bytes`, in place of the configured one."""
-        folder, files = tempfile.TemporaryDirectory(), srsly.msgpack_loads(data)
-        for name in _model_files():
-            if name in files:
-                Path(folder.name, name).write_bytes(files[name])
-        self._parser, self._folder = self._load(folder.name), folder.name
-        weakref.finalize(self._parser, folder.cleanup)
+        self.model = os.path.abspath(path)
+        self._parser = self._load(self.model)
         return self
 
 

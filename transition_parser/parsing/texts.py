@@ -10,6 +10,7 @@ from itertools import groupby, islice
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 from transition_parser.base.errors import InputError, errors_at, input_error, warn
+from transition_parser.base.model_files import short_repr
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence, check_line_ends
 from transition_parser.text.columns import ABSENT, UNKNOWN, Columns
@@ -99,7 +100,7 @@ class TextReader:
                 raise InputError("it has no words")
             for number, word in enumerate(words, 1):
                 if not isinstance(word, str):
-                    raise InputError(f"word {number} is {_quoted(word)}, not a string")
+                    raise InputError(f"word {number} is {short_repr(word)}, not a string")
                 if not word.strip():
                     raise InputError(f"word {number} is {word!r}, which is empty or white space")
             return self.reading.kind.from_words([self.readable(word, name) for word in words])
@@ -240,7 +241,7 @@ def is_missing(text: object) -> bool:
 def warn_of_traps(given: object) -> None:
     """Warn if a text is the name of a file, or if a list of texts looks like the words of one sentence."""
     if isinstance(given, str) and os.path.isfile(given):
-        warn(f"the text {_quoted(given)} is the name of a file, but is parsed as text: give a pathlib.Path of the file")
+        warn(f"the text {short_repr(given)} is the name of a file, but is parsed as text: give a pathlib.Path of it")
     elif isinstance(given, list | tuple) and len(given) > 1:
         are_words = all(isinstance(one, str) and one.split() == [one] for one in given)
         if are_words and not all(one[-1] in ".!?" for one in given):
@@ -254,7 +255,7 @@ def sentences_from(given: Any, reading: Reading) -> list[Any]:
     if isinstance(given, str):
         return list(reader.of_text(given, "the text"))
     if not _is_list(given):
-        raise InputError(f"{_quoted(given)} can't be parsed: {_accepted(kind)}")
+        raise InputError(f"{short_repr(given)} can't be parsed: {_accepted(kind)}")
     items, found = list(given), list[Any]()
     if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
         for text, name in _named(items):
@@ -267,7 +268,7 @@ def sentences_from(given: Any, reading: Reading) -> list[Any]:
             graphs = "AMRs" if kind is AmrEntry else "trees"
             raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
         elif isinstance(item, str) or not _is_list(item):
-            raise InputError(f"item {number} of the list is {_quoted(item)}: {_accepted(kind)}")
+            raise InputError(f"item {number} of the list is {short_repr(item)}: {_accepted(kind)}")
         else:
             found.append(reader.of_words(list(item), f"sentence {number}"))
     return found
@@ -294,7 +295,7 @@ def whole_sentences(texts: Any, reading: Reading) -> list[Any | None]:
 
 def _listed(texts: Any) -> Iterable:
     if not _is_list(texts):
-        raise InputError(f"{_quoted(texts)} is not a list (or other iterable) of texts")
+        raise InputError(f"{short_repr(texts)} is not a list (or other iterable) of texts")
     return texts
 
 
@@ -303,14 +304,14 @@ def _named(texts: Iterable) -> Iterator[tuple[str, str]]:
     for number, text in enumerate(texts, 1):
         text = "" if is_missing(text) else text
         if not isinstance(text, str):
-            raise InputError(f"item {number} is {_quoted(text)}, not a string: a list of texts holds only strings")
+            raise InputError(f"item {number} is {short_repr(text)}, not a string: a list of texts holds only strings")
         yield text, f"text {number}"
 
 
 def checked_forms(sentence: object, reading: Reading, number: int) -> list[str]:
     """Return the words of a sentence to parse. Raises `InputError` for a sentence that can't be parsed."""
     if not isinstance(sentence, reading.kind):
-        raise InputError(f"sentence {number} is {_quoted(sentence)}, not of the class {reading.kind.__name__}")
+        raise InputError(f"sentence {number} is {short_repr(sentence)}, not of the class {reading.kind.__name__}")
     entry: Sentence | AmrEntry = sentence
     forms, problem = entry.forms, ""
     if not forms:
@@ -351,9 +352,3 @@ def _is_list(given: object) -> TypeGuard[Iterable]:
 
 def _accepted(kind: type) -> str:
     return f"give a text, a list of texts, a list of lists of words, a list of {kind.__name__}, or a pathlib.Path"
-
-
-def _quoted(given: object) -> str:
-    """Return the beginning of the representation of a value, for messages."""
-    text = repr(given)
-    return text if len(text) <= 40 else f"{text[:40]}… ({type(given).__name__})"

@@ -14,11 +14,10 @@ from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import takewhile
 from typing import Any
 
 from transition_parser.text import text_of, word_list
-from transition_parser.text.characters import without_hidden
+from transition_parser.text.characters import shared_start, without_hidden
 
 OVERRIDES: Mapping[str, str] = dict(one.split("=") for one in word_list("lemmas"))
 _KINDS = ("noun", "verb", "adj", "adv")
@@ -159,18 +158,13 @@ def replaced(form: str, rule: str) -> tuple[str, str]:
     if parsed is None:
         return form, ""
     _, before, prefix, after, suffix = parsed
-    same = _shared(form[:before], prefix) + _shared(form[: -after - 1 : -1], suffix[::-1])
+    same = shared_start(form[:before], prefix) + shared_start(form[: -after - 1 : -1], suffix[::-1])
     letters = sum(map(str.isalnum, prefix + suffix))
     kept, added, taken = len(form) - before - after + same, letters - same, before + after - same
     if kept < added or (added and 2 * kept < taken):
         return form, ""
     before, after = before or 2 * bool(prefix), after or 2 * bool(suffix)
     return form[:before], form[len(form) - after :]
-
-
-def _shared(one: str, other: str) -> int:
-    """Return how many letters two strings share at their beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 @lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and one of them is applied to each word
