@@ -10,7 +10,6 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
 OPTIONS = ("--precision", "fp32", "--beam", "4")
-SCORES = re.compile(r"(?<=score).*")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR
 from tests.drawing.pictures import SVG, check_texts, of_kind, texts
+from tests.helpers.strategies import graphs
 from transition_parser.drawing.amr_layout import AmrLayout, Node
 from transition_parser.drawing.amrs import amr_drawings, steps_drawings
 from transition_parser.graphs.amr import AmrGraph, Edge
@@ -18,24 +19,17 @@ LABELS = ("thing", "want-01", "rate-entity-91", "x", "日本")
 
 
 @st.composite
-def graphs(draw) -> AmrEntry:
-    """Connected graphs with re-entrant edges, cycles and loops."""
+def entries(draw) -> AmrEntry:
+    """Graphs with words, each node aligned to some of them."""
+    graph = draw(graphs(LABELS, ("ARG0", "mod", "time-of"), most=14, further=4))
     rng = random.Random(draw(st.integers(0, 2**32)))
-    n = draw(st.integers(1, 14))
-    pairs = [(rng.randrange(i), i) for i in range(1, n)]
-    pairs += [(rng.randrange(n), rng.randrange(n)) for _ in range(rng.randint(0, 4))]
-    ends = [pair if rng.random() < 0.8 else pair[::-1] for pair in pairs]
-    edges = tuple(
-        Edge(source, rng.choice(("ARG0", "mod", "time-of")), target) for source, target in dict.fromkeys(ends)
-    )
     words = [f"w{i}" * rng.randint(1, 3) for i in range(rng.randint(1, 20))]
-    aligned = tuple(tuple(sorted(rng.sample(range(len(words)), rng.randint(0, min(3, len(words)))))) for _ in range(n))
-    graph = AmrGraph(tuple(rng.choice(LABELS) for _ in range(n)), frozenset(), edges, rng.randrange(n))
-    return AmrEntry({"tok": " ".join(words)}, graph, alignments=aligned)
+    aligned = (rng.sample(range(len(words)), rng.randint(0, min(3, len(words)))) for _ in graph.labels)
+    return AmrEntry({"tok": " ".join(words)}, graph, alignments=tuple(tuple(sorted(one)) for one in aligned))
 
 
 @settings(max_examples=40, deadline=None)
-@given(graphs(), st.booleans())
+@given(entries(), st.booleans())
 def test_all_nodes_roles_and_words_are_there(entry, with_confidences):
     graph = entry.amr
     confidences = [0.7, 0.95, 0.2] * len(graph) if with_confidences else []
@@ -52,7 +46,7 @@ def test_all_nodes_roles_and_words_are_there(entry, with_confidences):
 
 
 @settings(max_examples=40, deadline=None)
-@given(graphs())
+@given(entries())
 def test_nodes_and_roles_of_the_tree_do_not_cover_each_other(entry):
     graph = entry.amr
     nodes = [Node(label, False, words) for label, words in zip(graph.labels, entry.alignments, strict=True)]

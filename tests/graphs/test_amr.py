@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from penman import surface
 from penman.models.amr import model
 
+from tests.helpers.strategies import graphs
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge, canonical, named, quoted, without_gaps
 from transition_parser.graphs.bank import AmrEntry, parse_entry
@@ -17,7 +18,6 @@ from transition_parser.graphs.bank import AmrEntry, parse_entry
 CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x", "have-rel-role-91")
 CONSTANTS = ("-", "+", "6", "2.5", "imperative", '"New York"', '"a (b) ~e.3 # c"', quoted('5" \\ disk'), '"~5"', '""')
 ROLES = ("ARG0", "ARG1", "consist-of", "prep-out-of", "polarity", "op1", "mod")
-ROLES_OF_CONSTANTS = (*ROLES, "ARG1-of", "domain")
 WORDS = 9
 
 
@@ -34,30 +34,16 @@ def flat(text: str) -> str:
 
 
 @st.composite
-def graphs(draw) -> tuple[AmrGraph, list[tuple[int, ...]], dict[int, str]]:
-    """A connected graph with its alignments and wikis: several edges between two nodes, loops and cycles too."""
-    concepts = draw(st.lists(st.sampled_from(CONCEPTS), min_size=1, max_size=7))
-    roles = st.sampled_from(ROLES)
-    n = len(concepts)
-    edges = []
-    for node in range(1, n):
-        ends = (draw(st.integers(0, node - 1)), node)
-        source, target = ends if draw(st.booleans()) else ends[::-1]
-        edges.append(Edge(source, draw(roles), target))
-    nodes = st.integers(0, n - 1)
-    edges += draw(st.lists(st.builds(Edge, nodes, roles, nodes), max_size=6))
-    constants = draw(st.lists(st.sampled_from(CONSTANTS), max_size=4))
-    for number in range(len(constants)):
-        edges.append(Edge(draw(nodes), draw(st.sampled_from(ROLES_OF_CONSTANTS)), n + number))
-    size = n + len(constants)
-    edges = draw(st.permutations(list(dict.fromkeys(edges))))
-    labels = (*concepts, *constants)
-    graph = AmrGraph(labels, frozenset(range(n, size)), tuple(edges), draw(nodes))
+def annotated_graphs(draw) -> tuple[AmrGraph, list[tuple[int, ...]], dict[int, str]]:
+    """A graph with its alignments and wikis, its edges in any order."""
+    graph = draw(graphs(CONCEPTS, ROLES, CONSTANTS, ("ARG1-of", "domain")))
+    graph = dataclasses.replace(graph, edges=tuple(draw(st.permutations(graph.edges))))
     tokens = st.lists(st.integers(0, WORDS - 1), max_size=3).map(lambda found: tuple(sorted(set(found))))
-    aligned = draw(st.lists(tokens, min_size=size, max_size=size))
-    aligned = [() if label.startswith('"') and node < n else a for node, (label, a) in enumerate(zip(labels, aligned))]
-    wiki = draw(st.dictionaries(nodes, st.sampled_from(["-", '"A_(b)"'])))
-    return graph, aligned, wiki
+    aligned = draw(st.lists(tokens, min_size=len(graph), max_size=len(graph)))
+    is_string = [label.startswith('"') and node not in graph.constants for node, label in enumerate(graph.labels)]
+    aligned = [() if string else words for string, words in zip(is_string, aligned, strict=True)]
+    nodes = st.sampled_from(sorted({*range(len(graph))} - graph.constants))
+    return graph, aligned, draw(st.dictionaries(nodes, st.sampled_from(["-", '"A_(b)"'])))
 
 
 def shape(graph, alignments, wiki, variables):
@@ -68,7 +54,7 @@ def shape(graph, alignments, wiki, variables):
     return concepts, edges, name[graph.top], {name[node]: value for node, value in wiki.items()}
 
 
-@given(graphs())
+@given(annotated_graphs())
 def test_round_trip(case):
     graph, alignments, wiki = case
     variables = graph.variables()
@@ -79,7 +65,7 @@ def test_round_trip(case):
     assert len(entry.graph) == len(graph) and len(entry.graph.constants) == len(graph.constants)
 
 
-@given(graphs())
+@given(annotated_graphs())
 def test_graphs_of_penman(case):
     graph, alignments, wiki = case
     assume(len({*graph.triples()}) == len(graph.triples()))  # penman can't align equal triples
@@ -89,7 +75,7 @@ def test_graphs_of_penman(case):
     assert again.triples == theirs.triples and surface.alignments(again) == surface.alignments(theirs)
 
 
-@given(graphs())
+@given(annotated_graphs())
 def test_an_entry_with_another_graph_is_what_reading_its_text_gives(case):
     graph, alignments, wiki = case
     before = AmrEntry({"tok": " ".join("w" * WORDS), "id": "a"}, comments=("# ::id a",), path="p", line=3)
@@ -120,7 +106,7 @@ def test_what_penman_can_not_hold(graph, wiki, said):
         graph.to_penman(wiki=wiki)
 
 
-@given(graphs())
+@given(annotated_graphs())
 @example((graph_of("""(g / go-01 :ARG0 (s / see-01 :ARG0-of (h / have-org-role-91 :ARG2 (t / see-01) :ARG0 u :ARG1 g))
     :ARG1-of (u / see-01))"""), [()] * 5, {}))  # fmt: skip
 @example((AmrGraph(("see-01", "have-rel-role-91", "go-01"), frozenset(),

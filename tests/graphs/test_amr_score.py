@@ -5,11 +5,9 @@ import random
 import re
 
 import pytest
-from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR, run
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import Counts, compare_banks, count_entries, smatch_counts, total, triple_diff
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry, read_bank
 
@@ -73,21 +71,6 @@ def test_diff():
     ]
     missing = ["- g / go-01", "- w / want-01 :ARG1 g / go-01", "- g / go-01 :ARG0 b / boy"]
     assert triple_diff(entry(WANT), entry("(w / want-01 :ARG0 (b / boy))")) == missing
-
-
-@st.composite
-def graphs(draw, size=7):
-    """PENMAN of small graphs with few labels, so that many mappings are possible."""
-    count = draw(st.integers(1, size))
-    labels = draw(st.lists(st.sampled_from(["a-01", "b", "c"]), min_size=count, max_size=count))
-    edges = [
-        Edge(draw(st.integers(0, node - 1)), draw(st.sampled_from(["ARG0", "ARG1", "op1"])), node)
-        for node in range(1, count)
-    ]
-    nodes, role = st.integers(0, count - 1), st.sampled_from(["ARG0", "ARG1"])
-    more = draw(st.lists(st.builds(Edge, nodes, role, nodes), max_size=3)) if count > 1 else []
-    more = [edge for edge in more if edge.source != edge.target]
-    return AmrGraph(tuple(labels), frozenset(), tuple(dict.fromkeys(edges + more)))
 
 
 def bank(path, *graphs, ids=True):

@@ -1,10 +1,11 @@
-"""Random trees and random legal walks, for property tests."""
+"""Random trees, random graphs and random legal walks, for property tests."""
 
 import random
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions import Action, State, TransitionSystem
 
@@ -53,6 +54,34 @@ def _projective_heads(n: int, rng: random.Random) -> list[int]:
 
     attach(range(1, n + 1), 0)
     return heads
+
+
+@st.composite
+def graphs(
+    draw,
+    concepts: Sequence[str],
+    roles: Sequence[str],
+    constants: Sequence[str] = (),
+    roles_of_constants: Sequence[str] = (),
+    most: int = 7,
+    further: int = 6,
+) -> AmrGraph:
+    """A connected graph, whose last nodes are its constants; with several edges between two nodes, cycles and loops.
+
+    roles_of_constants: further roles that edges to constants may have
+    most: the largest number of concepts; further: that of edges without which they are connected, too
+    """
+    labels = draw(st.lists(st.sampled_from(concepts), min_size=1, max_size=most))
+    node, role = st.integers(0, len(labels) - 1), st.sampled_from(roles)
+    edges = []
+    for new in range(1, len(labels)):
+        source, target = draw(st.permutations([draw(st.integers(0, new - 1)), new]))
+        edges.append(Edge(source, draw(role), target))
+    edges += draw(st.lists(st.builds(Edge, node, role, node), max_size=further))
+    values = draw(st.lists(st.sampled_from(constants), max_size=4)) if constants else []
+    places = range(len(labels), len(labels) + len(values))
+    edges += [Edge(draw(node), draw(st.sampled_from((*roles, *roles_of_constants))), place) for place in places]
+    return AmrGraph((*labels, *values), frozenset(places), tuple(dict.fromkeys(edges)), draw(node))
 
 
 def legal_actions(system: TransitionSystem, state: State, actions: list[Action]) -> list[Action]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR
 from tests.helpers.amr_walks import FRAMES
+from tests.helpers.strategies import graphs
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
@@ -130,20 +131,10 @@ ROLES = ("ARG0", "ARG1", "mod", "op1", "op2", "op3", "snt1", "op", "snt", "consi
 def aligned_graphs(draw, max_words: int = 7) -> tuple[list[str], AmrGraph, list[tuple[int, ...]]]:
     """Words, any connected graph that keeps the machine's limits, and any alignment of its nodes."""
     words = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=max_words))
-    labels = draw(st.lists(st.sampled_from(CONCEPTS), min_size=1, max_size=6))
-    concepts, roles = st.integers(0, len(labels) - 1), st.sampled_from(ROLES)
-    edges = []
-    for node in range(1, len(labels)):
-        ends = (draw(st.integers(0, node - 1)), node)
-        source, target = ends if draw(st.booleans()) else ends[::-1]
-        edges.append(Edge(source, draw(roles), target))
-    more = draw(st.lists(st.builds(Edge, concepts, roles, concepts), max_size=6))
-    edges = _few_between_two([*edges, *(edge for edge in more if edge.source != edge.target)])
-    constants = set()
-    for label in draw(st.lists(st.sampled_from(CONSTANTS), max_size=2)):
-        constants.add(len(labels))
-        edges.append(Edge(draw(concepts), draw(st.sampled_from((*ROLES, "domain"))), len(labels)))
-        labels.append(label)
+    graph = draw(graphs(CONCEPTS, ROLES, CONSTANTS, ("domain",), most=6))
+    labels, constants = [*graph.labels], {*graph.constants}
+    edges = _few_between_two([edge for edge in graph.edges if edge.source != edge.target])
+    concepts = st.sampled_from(sorted({*range(len(labels))} - constants))
     if draw(st.booleans()):
         for owner in draw(st.lists(concepts, min_size=1, max_size=2)):
             name = len(labels)
@@ -152,7 +143,7 @@ def aligned_graphs(draw, max_words: int = 7) -> tuple[list[str], AmrGraph, list[
             edges.append(Edge(owner, "name", name))
             edges += [Edge(name, f"op{i}", name + i) for i in range(1, len(strings) + 1)]
             labels += ["name", *map(quoted, strings)]
-    graph = AmrGraph(tuple(labels), frozenset(constants), tuple(edges), draw(concepts))
+    graph = AmrGraph(tuple(labels), frozenset(constants), tuple(edges), graph.top)
     order = draw(st.permutations(range(len(labels))))
     return words, graph.renumbered(order), draw(_alignments(len(words), len(labels)))
 

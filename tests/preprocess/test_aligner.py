@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import run_here
+from tests.helpers.strategies import graphs
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.preprocess.aligner.aligner import (
     MOST,
@@ -93,26 +93,12 @@ def test_processes_change_nothing():
     assert list(aligned(entries, table, processes=2)) == list(aligned(entries, table))
 
 
-LABELS = st.sampled_from(
+LABELS = (
     "dog bark-01 and multi-sentence name thing person have-degree-91 date-entity amr-unknown cause-01 "
-    "temporal-quantity you have-org-role-91 ordinal-entity xyz-91 at-last more".split()
-)
-CONSTANTS = st.sampled_from(["-", "+", "imperative", "interrogative", "6", "-1", "0.5", '"Dogs"', '"16:00"', '""'])
-ROLES = st.sampled_from("ARG0 ARG1 ARG2 op1 op2 snt1 name quant unit polarity mode value time mod month year".split())
-
-
-@st.composite
-def graphs(draw) -> AmrGraph:
-    """Any connected graph, sense or nonsense."""
-    size = draw(st.integers(1, 9))
-    labels = [draw(LABELS) for _ in range(size)]
-    edges = [Edge(*draw(st.permutations([draw(st.integers(0, i - 1)), i])), draw(ROLES)) for i in range(1, size)]
-    edges = [Edge(source, role, target) for source, target, role in edges]
-    constants = draw(st.lists(st.tuples(st.integers(0, size - 1), ROLES, CONSTANTS), max_size=4))
-    for source, role, label in constants:
-        edges.append(Edge(source, role, len(labels)))
-        labels.append(label)
-    return AmrGraph(tuple(labels), frozenset(range(size, len(labels))), tuple(dict.fromkeys(edges)))
+    "temporal-quantity you have-org-role-91 ordinal-entity xyz-91 at-last more"
+).split()
+CONSTANTS = ("-", "+", "imperative", "interrogative", "6", "-1", "0.5", '"Dogs"', '"16:00"', '""')
+ROLES = "ARG0 ARG1 ARG2 op1 op2 snt1 name quant unit polarity mode value time mod month year".split()
 
 
 def test_agreement_with_gold(corpora):
@@ -157,7 +143,7 @@ WORDS = st.lists(
 )
 
 
-@given(graphs(), WORDS)
+@given(graphs(LABELS, ROLES, CONSTANTS, most=9, further=0), WORDS)
 def test_every_node_gets_tokens(graph, words):
     given = parse_entry([f"# ::tok {' '.join(words)}", "(d / dog)"])
     found = replace(given, graph=graph, alignments=((),) * len(graph))

@@ -8,13 +8,12 @@ from unittest import mock
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from tests.helpers.strategies import random_heads
+from tests.helpers.strategies import graphs, random_heads
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing import edits
@@ -27,25 +26,6 @@ from transition_parser.transitions.amr_state import AmrWord
 LABELS = ("me", "and", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year")
 CONSTANTS = ("40", "2025", '"3:16"', '"a@b.c"', '"x"')
 ROLES = ("name", "unit", "value", "day", "month", "year", "op1", "quant", "ARG1")
-
-
-@st.composite
-def odd_graphs(draw):
-    """Connected graphs of labels and roles that mends look at."""
-    edges = []
-    labels = [draw(st.sampled_from(LABELS))]
-    constants = set()
-    for node in range(1, draw(st.integers(1, 7))):
-        other = draw(st.sampled_from([one for one in range(node) if one not in constants]))
-        labels.append(draw(st.sampled_from(LABELS + CONSTANTS)))
-        role = draw(st.sampled_from(ROLES))
-        if labels[-1] in CONSTANTS:
-            constants.add(node)
-            edges.append(Edge(other, role, node))
-        else:
-            edges.append(draw(st.sampled_from([Edge(other, role, node), Edge(node, role, other)])))
-    top = draw(st.sampled_from([node for node in range(len(labels)) if node not in constants]))
-    return AmrGraph(tuple(labels), frozenset(constants), tuple(edges), top)
 
 
 def edited(
@@ -64,7 +44,7 @@ def edited(
     return graph
 
 
-@given(odd_graphs())
+@given(graphs(LABELS, ROLES, CONSTANTS, further=0))
 def test_edited_graphs_have_no_odd_structure(graph):
     whole = edited(graph, [(0,)] * len(graph), AmrSystem().read(["me"]))
     heads = [edge.target for edge in whole.edges if edge.target in whole.constants]
