@@ -71,9 +71,9 @@ class Person(NamedTuple):
         return "" if is_ruler or len(words) < 2 else words[-1]
 
 
-def own_entries(path: Path = OWN) -> Iterator[Entry]:
+def own_entries() -> Iterator[Entry]:
     """Yield the names that were chosen by hand."""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in OWN.read_text(encoding="utf-8").splitlines():
         kind, names = line.split("\t")
         for each in names.split("; "):
             name, _, title = each.lstrip("^~").partition("=")

@@ -39,13 +39,13 @@ def test_the_error_by_hand():
     assert expected_calibration_error(confidences, right) == pytest.approx(expected)
 
 
-def drawn(temperature: float, offset: float, count: int = 200_000) -> Outcomes:
+def drawn(temperature: float, offset: float) -> Outcomes:
     """Confidences whose log-odds are wrong by exactly this."""
     rng = np.random.default_rng(1)
-    confidences = rng.beta(4, 1, count)
+    confidences = rng.beta(4, 1, 200_000)
     scaling = Scaling(temperature, offset)
     chances = np.array([scaling(one) for one in confidences])
-    return Outcomes(confidences, rng.random(count) < chances)
+    return Outcomes(confidences, rng.random(len(confidences)) < chances)
 
 
 @pytest.mark.parametrize(("temperature", "offset"), [(1.0, 0.0), (2.5, 0.0), (0.6, 0.0), (1.7, -0.8)])

@@ -8,11 +8,11 @@ from transition_parser.modules.boundaries import BoundaryNetwork, NetworkLabeler
 from transition_parser.text.characters import Characters
 
 
-def labeler(layers: int = 2) -> NetworkLabeler:
+def labeler() -> NetworkLabeler:
     known = Characters("ab. ")
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        network = BoundaryNetwork(len(known), 8, layers)
+        network = BoundaryNetwork(len(known), 8, 2)
         for parameter in network.parameters():
             torch.nn.init.normal_(parameter)
     return NetworkLabeler(network, known)

@@ -42,26 +42,17 @@ def test_any_model_is_packed():
 FAST = pytest.mark.parametrize("fast", [True, False], ids=["native", "emulated"])
 
 
-@pytest.fixture
-def int8(monkeypatch):
-    """Makes an int8 layer, by the processor's products of integers or without them."""
-
-    def made(layer: nn.Linear, activation: str = "none", fast: bool = True) -> packing.Int8Linear:
-        if fast and not has_int8():
-            pytest.skip("int8 is emulated here")
-        monkeypatch.setattr(packing, "has_int8", lambda: fast)
-        return packing.Int8Linear(layer, activation)
-
-    return made
-
-
 @FAST
 @pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
 @pytest.mark.parametrize(("activation", "after"), [("none", nn.Identity()), ("relu", nn.ReLU()), ("gelu", nn.GELU())])
-def test_an_int8_layer_finds_nearly_the_same(int8, fast, dtype, activation, after):
+def test_an_int8_layer_finds_nearly_the_same(monkeypatch, fast, dtype, activation, after):
+    """By the processor's products of integers or without them."""
+    if fast and not has_int8():
+        pytest.skip("int8 is emulated here")
+    monkeypatch.setattr(packing, "has_int8", lambda: fast)
     torch.manual_seed(1)
     layer = nn.Linear(64, 48, bias=activation != "relu")
-    small = int8(layer, activation, fast)
+    small = packing.Int8Linear(layer, activation)
     with torch.inference_mode():
         for shape in ((3, 5, 64), (7, 64), (40, 64), (0, 64), (2, 0, 64)):
             x = torch.randn(shape)

@@ -15,9 +15,9 @@ TARGET = torch.tensor([[2, 3, 4], [5, 2, PADDING]])
 IDS = torch.tensor([7, 8])
 
 
-def make_decoder(training=False, alike=False, compete=False):
+def make_decoder(training=False, alike=False):
     return SimpleNamespace(
-        training=training, shifts_are_alike=alike, shifts_compete=compete, table=SimpleNamespace(labeled_shift=True)
+        training=training, shifts_are_alike=alike, shifts_compete=False, table=SimpleNamespace(labeled_shift=True)
     )
 
 

@@ -20,10 +20,10 @@ def read(path: Path) -> list[AmrEntry]:
     return list(read_bank(path))
 
 
-def parsed(tmp_path: Path, *command, stdin: str = TEXT) -> list[AmrEntry]:
+def parsed(tmp_path: Path, *command) -> list[AmrEntry]:
     """What `parse` prints, read again."""
     path = tmp_path / "printed.amr"
-    path.write_text(run_here("parse", *command, stdin=stdin).stdout, encoding="utf-8")
+    path.write_text(run_here("parse", *command, stdin=TEXT).stdout, encoding="utf-8")
     return read(path)
 
 
