@@ -121,10 +121,6 @@ def measured(
         yield {"model": name, **{metric: round(metrics[metric].f1, 2) for metric in METRICS}, "sentences/s": speed}
 
 
-def words_of(path: Path) -> int:
-    return sum(len(sentence.forms) for sentence in read_conllu(path))
-
-
 def identified(folder: Path, split: str) -> dict[str, float]:
     """Return the number of sentences of `ENOUGH_WORDS` words or more, and the percentage whose language is found."""
     gold = [one for one in read_conllu(folder / f"{split}.conllu") if len(one.forms) >= ENOUGH_WORDS]
@@ -135,8 +131,9 @@ def identified(folder: Path, split: str) -> dict[str, float]:
 def rows(arguments: Any) -> Iterator[dict[str, Any]]:
     for folder in arguments.treebanks:
         split = arguments.split if (folder / f"{arguments.split}.conllu").exists() else "dev"
+        words = sum(len(sentence.forms) for sentence in read_conllu(folder / "train.conllu"))
         about = {"treebank": folder.name, "language": language_of_folder(folder)}
-        about |= {"training_words": words_of(folder / "train.conllu"), "split": split}
+        about |= {"training_words": words, "split": split}
         if arguments.identify:
             yield {**about, **identified(folder, split)}
             continue

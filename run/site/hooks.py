@@ -91,11 +91,8 @@ def notebook_page(notebook: dict[str, Any]) -> str:
         for output in cell["outputs"]:
             data = output.get("data", {})
             if "image/svg+xml" in data:
-                parts.append(_picture("".join(data["image/svg+xml"])))
+                svg = "".join(data["image/svg+xml"])
+                parts.append(f'<div class="picture">{svg[svg.index("<svg") :]}</div>')
             elif text := "".join(output.get("text") or data.get("text/plain") or ()):
                 parts.append(f"```text\n{text.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
-
-
-def _picture(svg: str) -> str:
-    return f'<div class="picture">{svg[svg.index("<svg") :]}</div>'

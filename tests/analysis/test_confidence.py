@@ -39,18 +39,12 @@ def test_the_error_by_hand():
     assert expected_calibration_error(confidences, right) == pytest.approx(expected)
 
 
-def drawn(temperature: float, offset: float) -> Outcomes:
-    """Confidences whose log-odds are wrong by exactly this."""
-    rng = np.random.default_rng(1)
-    confidences = rng.beta(4, 1, 200_000)
-    scaling = Scaling(temperature, offset)
-    chances = np.array([scaling(one) for one in confidences])
-    return Outcomes(confidences, rng.random(len(confidences)) < chances)
-
-
 @pytest.mark.parametrize(("temperature", "offset"), [(1.0, 0.0), (2.5, 0.0), (0.6, 0.0), (1.7, -0.8)])
 def test_a_known_scaling_is_found_again(temperature, offset):
-    found = drawn(temperature, offset)
+    rng = np.random.default_rng(1)
+    confidences = rng.beta(4, 1, 200_000)
+    chances = np.array([*map(Scaling(temperature, offset), confidences)])
+    found = Outcomes(confidences, rng.random(len(confidences)) < chances)  # log-odds are wrong by exactly this
     assert fit_scaling(*found) == pytest.approx((temperature, offset), abs=0.05)
     assert expected_calibration_error(*found.scaled(fit_scaling(*found))) < 0.005
     if (temperature, offset) != (1.0, 0.0):

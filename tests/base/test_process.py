@@ -13,10 +13,6 @@ def square(number: int) -> int:
     return number * number
 
 
-def where(_item: int) -> int:
-    return os.getpid()
-
-
 def die_at_five(number: int) -> int:
     if number == 5:
         os._exit(9)  # as by the system where memory ends

@@ -19,12 +19,6 @@ def parser() -> Parser:
     return Parser.load("en-ewt")
 
 
-@pytest.fixture
-def no_model(monkeypatch):
-    """Loading a model is an error."""
-    monkeypatch.setattr(Parser, "load", lambda *_args, **_options: pytest.fail("a model was loaded"))
-
-
 def forms(text: str) -> list[list[str]]:
     return [sentence.forms for sentence in parse_conllu(text.encode().splitlines(keepends=True))]
 
@@ -57,7 +51,6 @@ def test_a_stream_gives_what_each_text_gives_alone(parser, chunk):
         assert [str(parse.annotated()) for parse in parses] == [str(parse.annotated()) for parse in parser.parse(text)]
 
 
-@pytest.mark.usefixtures("no_model")
 @pytest.mark.parametrize(
     "command",
     [
@@ -67,7 +60,8 @@ def test_a_stream_gives_what_each_text_gives_alone(parser, chunk):
         ("draw", "{}", "--model", "en-ewt", "-o", "x.html"),
     ],
 )
-def test_a_missing_file_is_refused_before_a_model_is_loaded(tmp_path, command):
+def test_a_missing_file_is_refused_before_a_model_is_loaded(tmp_path, monkeypatch, command):
+    monkeypatch.setattr(Parser, "load", lambda *_args, **_options: pytest.fail("a model was loaded"))
     missing = str(tmp_path / "no.txt")
     said = fails(*(missing if part == "{}" else part for part in command))
     assert said == f"transition-parser: error: {missing}: No such file or directory\n"

@@ -22,15 +22,10 @@ def entries():
     return list(read_bank(AMRS))
 
 
-def text_of(sentence) -> str:
-    (text,) = (c.partition("=")[2].strip() for c in sentence.comments if c.startswith("# text ="))
-    return text
-
-
 def test_both_files_hold_the_same_sentences(sentences, entries):
     ids = [f"yardstick-{number:03}" for number in range(1, 101)]
     assert [sentence.id for sentence in sentences] == [entry.id for entry in entries] == ids
-    assert [text_of(sentence) for sentence in sentences] == [entry.metadata["snt"] for entry in entries]
+    assert [sentence.text for sentence in sentences] == [entry.metadata["snt"] for entry in entries]
     assert [sentence.forms for sentence in sentences] == [entry.tokens for entry in entries]
     assert len({entry.text for entry in entries}) == 100
 

@@ -57,10 +57,6 @@ def recurrent(kind: str, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
     return encoders.RecurrentLayer(kind, layers)(x, lengths)
 
 
-def recurrent_case() -> dict:
-    return {"kind": "lstm", "x": torch.randn(2, 3, 8), "lengths": longs(3, 1)}
-
-
 def letters_case() -> dict:
     return {
         **{"letters": longs([1, 2, 0], [0, 0, 0]), "sizes": [2, 3]},
@@ -74,7 +70,7 @@ KERNELS = {
         lambda: {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)},
     ),
     "self_attention": (encoders.self_attention, attention_case),
-    "recurrent_layer": (recurrent, recurrent_case),
+    "recurrent_layer": (recurrent, lambda: {"kind": "lstm", "x": torch.randn(2, 3, 8), "lengths": longs(3, 1)}),
     "letter_maxima": (encoders.letter_maxima, letters_case),
     "search_trees": (search_trees, search_case),
     "replay_derivation": (searches.replay_derivation, replay_case),

@@ -52,16 +52,12 @@ def test_items_of_a_table(sentences):
             assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-6)
 
 
-def heads(batch: int, count: int, dtype: torch.dtype) -> torch.Tensor:
-    return torch.randn(batch, HEADS, count, WIDTH).to(dtype)
-
-
 @torch.inference_mode()
 @pytest.mark.parametrize("words", [1, 3, 5, 13, 30])
 def test_padding_and_neighbors_change_no_sum_that_is_rounded(words):
     """torch orders sums by the shapes of the batch."""
     torch.manual_seed(words)
-    query, keys, values = (heads(20, 37, torch.bfloat16) for _ in range(3))
+    query, keys, values = (torch.randn(20, HEADS, 37, WIDTH).to(torch.bfloat16) for _ in range(3))
     bias = torch.zeros(20, 1, 1, 37)
     bias[..., words:] = float("-inf")
     together = scaled_dot_product_attention(query, keys, values, bias)

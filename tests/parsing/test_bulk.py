@@ -38,16 +38,13 @@ FILES = {
 }
 
 
-def column_of(path: str) -> str | None:
-    return "text" if path.endswith(".jsonl") else None
-
-
 ALL = pytest.mark.parametrize("name", FILES)
 
 
 def items_of(paths, reading) -> list[tuple]:
     """The items of some inputs, in a form that can be compared."""
-    items = [item for one in several(paths) for item in read_items(one, reading, column_of(one.path))]
+    columns = ((one, "text" if one.path.endswith(".jsonl") else None) for one in several(paths))
+    items = [item for one, column in columns for item in read_items(one, reading, column)]
     return [([(str(s), s.forms, s.path, s.line, s.spans) for s in item.sentences], str(item.kept)) for item in items]
 
 

@@ -127,19 +127,6 @@ def ended_derivations(decoder, encoder_out: EncoderOut, words: list[str], beam: 
     return ended
 
 
-def ranked(ended: list[Prefix], beam: int, lenpen: float) -> list[Hypothesis]:
-    """The best of the derivations that have ended, best first."""
-    best = sorted(ended, key=lambda p: -p.total() / (len(p.tokens) + 1) ** lenpen)[:beam]
-    return [Hypothesis(p.tokens, p.steps, p.total() / (len(p.tokens) + 1)) for p in best]
-
-
-def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
-    assert [h.tokens for h in found] == [h.tokens for h in wanted]
-    for ours, theirs in zip(found, wanted, strict=True):
-        assert ours.score == pytest.approx(theirs.score, abs=CLOSE)
-        assert ours.step_scores == pytest.approx(theirs.step_scores, abs=CLOSE)
-
-
 @pytest.mark.parametrize("compiled", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("beam", "lenpen"), mostly_slow([(1, 1.0), (4, 1.0), (4, 0.0), (4, 4.0)], (4, 1.0)))
 def test_search_finds_what_a_plain_search_finds(model, beam, lenpen, compiled):
@@ -147,9 +134,12 @@ def test_search_finds_what_a_plain_search_finds(model, beam, lenpen, compiled):
         searched = model if compiled else replace(model, parser=Parser.load(model.name, precision="fp32"))
         all_found = searched.search(model.sentences, beam, lenpen)
     for words, found in zip(model.sentences, all_found, strict=True):
-        wanted = ranked(model.ended(words, beam), beam, lenpen)
-        assert len(wanted) == beam
-        assert_same(found, wanted)
+        best = sorted(model.ended(words, beam), key=lambda p: -p.total() / (len(p.tokens) + 1) ** lenpen)[:beam]
+        assert len(best) == beam
+        assert [hypothesis.tokens for hypothesis in found] == [prefix.tokens for prefix in best]
+        for hypothesis, prefix in zip(found, best, strict=True):
+            assert hypothesis.score == pytest.approx(prefix.total() / (len(prefix.tokens) + 1), abs=CLOSE)
+            assert hypothesis.step_scores == pytest.approx(prefix.steps, abs=CLOSE)
 
 
 def test_more_lenpen_never_prefers_a_shorter_derivation(model):

@@ -73,14 +73,14 @@ FORMS = st.lists(LETTERS, min_size=1, max_size=2).map(" ".join)
 WORDS = st.lists(LETTERS, min_size=1, max_size=3).map(tuple)
 
 
-@st.composite
-def written_tokens(draw) -> WrittenToken:
-    form, words = draw(FORMS), draw(WORDS)
-    return WrittenToken(form, words if len(words) > 1 else (form,), draw(st.booleans()))
-
-
+TOKENS = st.builds(
+    lambda form, words, flag: WrittenToken(form, words if words[1:] else (form,), flag),
+    FORMS,
+    WORDS,
+    st.booleans(),
+)
 SENTENCES = st.lists(
-    st.builds(WrittenSentence, st.lists(written_tokens(), min_size=1, max_size=5).map(tuple), st.booleans()), max_size=6
+    st.builds(WrittenSentence, st.lists(TOKENS, min_size=1, max_size=5).map(tuple), st.booleans()), max_size=6
 )
 
 

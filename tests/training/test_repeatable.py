@@ -128,18 +128,13 @@ sys.exit(max(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(2)))
 """
 
 
-def by_two(data: Path, folder: Path, *options: str | Path):
+def by_two(data: Path, folder: Path):
     """One update by two processes. Returns what the first printed."""
-    _, *arguments = train_command(data, folder, *PLAIN, *DISTRIBUTED.split(), *options, updates=1)
+    _, *arguments = train_command(data, folder, *PLAIN, *DISTRIBUTED.split(), updates=1)
     arguments += ["--distributed-world-size", "2", "--distributed-init-method", f"file://{folder}.meeting"]
     done = PROGRAMS.run(["-c", BOTH, *arguments], "", ROOT, {**os.environ, **OF_PROGRAMS})
     assert done.returncode == 0, done.stderr[-3000:]
     return done
-
-
-def by_one(data: Path, folder: Path, *options: str | Path):
-    """One update by one process from the batches of both."""
-    return train(data, folder, *PLAIN, "--update-freq", "2", "--cpu", *options, updates=1)
 
 
 def farthest(first: Path, second: Path) -> float:
@@ -151,7 +146,7 @@ def farthest(first: Path, second: Path) -> float:
 
 def test_gradients_and_validation_are_those_of_one_process(data_folder, tmp_path):
     printed = by_two(data_folder, tmp_path / "two")
-    alone = by_one(data_folder, tmp_path / "one")
+    alone = train(data_folder, tmp_path / "one", *PLAIN, "--update-freq", "2", "--cpu", updates=1)  # batches of both
     train(data_folder, tmp_path / "half", *PLAIN, "--cpu", "--disable-validation", updates=1)
     assert farthest(tmp_path / "two", tmp_path / "one") <= 1e-5
     assert farthest(tmp_path / "two", tmp_path / "half") > 1e-3
