@@ -10,7 +10,7 @@ from tests.parsing.edits.helpers import draft_of, on_one_line
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
 MOODS = {"!": IMPERATIVE, "?": UNSURE, "-": OTHER}
-NEED_TREES = ("attach", "add_arguments")
+NEED_TREES = ("attach", "add_arguments", "mend_owners")
 
 
 def cases() -> Iterator:

@@ -6,22 +6,11 @@ from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.copulas import WEATHER
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.parsing.edits.tree_view import ROLES, TreeView
-from transition_parser.text import word_list
+from transition_parser.parsing.edits.referents import mend_pronoun
+from transition_parser.parsing.edits.tree_view import TreeView
 
 _PRONOUNS = frozenset(SUBJECTS.values())
-_MEN, _WOMEN, _OTHERS = (frozenset(word_list(f"edits: {name}")) for name in ("men", "women", "other persons"))
-_NOBODY, _GROUPS = frozenset(("nobody", "no-one")), frozenset(word_list("edits: groups"))
-# pronouns → what they never stand for
-_NEVER = {
-    "it": _MEN | _WOMEN | _OTHERS | _NOBODY,
-    "he": _WOMEN | _NOBODY | _GROUPS,
-    "she": _MEN | _NOBODY | _GROUPS,
-    "they": _NOBODY,
-}
 _ASKED = ("who", "what", "which")
-_PLURALS = ("people", "men", "women", "children", "police")
-
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 
 
@@ -55,10 +44,10 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0
     is_weather = subject >= 0 and draft.forms[subject] == "it" and draft.words[verb].lemma in WEATHER
     referring = [word for word in {*inside, subject} if draft.forms[word] in _REFERRING]
-    upper = {*view.ancestors(verb)}
+    upper, made = {*view.ancestors(verb)}, view.made(verb)
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
-        is_made = edge.role == "ARG0" and view.is_means(verb) and word == view.subject(view.heads[verb])
+        is_made = edge.role == "ARG0" and word == made >= 0
         if is_made or (is_weather and word not in inside):
             view.change((edge, None))
             continue
@@ -84,7 +73,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*
             view.change((Edge(frame, role, old), None))
     elif subject < 0:
-        _mend_pronoun(view, word, Edge(frame, role, old))
+        mend_pronoun(view, word, Edge(frame, role, old))
     elif present is not None:
         _exchange(view, present, Edge(frame, role, old), verb)
     elif subject in view.unit(verb) or frame in {*view.unit(word), *draft.below(subject).values()}:
@@ -93,7 +82,9 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         is_unsure = role == "ARG0" and view.relations[verb] == "xcomp" and view.is_finite(verb)  # *got it done*
         if not is_unsure and draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
             draft.add_edge(frame, role, subject)
-    elif view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb):
+    elif Edge(old, "mod", subject) not in draft.edges and (
+        view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb)
+    ):
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
         may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS
         if is_part or not (may_refer or view.is_in(old, inside)):
@@ -110,48 +101,6 @@ def _controller(view: TreeView, verb: int, word: int) -> int:
         is_agent = not view.is_passive(view.heads[word])
         return view.draft.below(other).get("ARG0" if is_agent else "ARG1", -1) if other >= 0 else -1
     return node
-
-
-def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
-    """Put another participant, or the pronoun, in the place of what a pronoun without a node never stands for."""
-    draft, label = view.draft, SUBJECTS.get(view.draft.forms[word])
-    if label is None or edge.target < 0 or word in draft.aligned:
-        return
-    is_other = edge.role == "ARG0" and draft.labels[edge.target] in _PRONOUNS - {label}
-    if not is_other and _may_be(view, label, edge.target):
-        return
-    others = [node for node in _participants(view, word) if label in _NEVER and _may_be(view, label, node)]
-    if label == "they":
-        others = [node for node in others if _is_plural(view, node)]
-    if len(others) == 1 and others[0] not in draft.neighbors(edge.source):
-        view.change((edge, edge._replace(target=others[0])))
-    elif (is_other or label != "they") and view.change((edge, None)):
-        draft.add_edge(edge.source, edge.role, draft.new_node(label, False, edge.source))
-
-
-def _participants(view: TreeView, word: int) -> set[int]:
-    """Return the arguments of the verbs above a clause that the sentence names before a pronoun in it."""
-    draft, verbs = view.draft, {view.draft.frames.get(one, -1) for one in [*view.ancestors(word)][1:]}
-    found = {edge.target for edge in draft.edges if edge.source in verbs and edge.role[:3] == "ARG"}
-    nouns = {node for node in found if 0 <= view.word(node) < word and not draft.is_frame(node)}
-    return {node for node in nouns if draft.labels[node] not in _PRONOUNS}
-
-
-def _is_plural(view: TreeView, node: int) -> bool:
-    form = view.draft.forms[view.word(node)] if view.word(node) >= 0 else ""
-    return view.is_list(node) or form in _PLURALS or (form.endswith("s") and form != view.draft.labels[node])
-
-
-def _may_be(view: TreeView, label: str, node: int) -> bool:
-    """Return False for what a pronoun never stands for: a man for *it* and *she*, a bank for *he*, two for *she*."""
-    draft = view.draft
-    roles = [one.source for one in draft.edges if one.target == node and draft.labels[one.source] in ROLES]
-    kinds = {draft.labels[one] for one in (node, *(draft.below(role).get("ARG2", node) for role in roles))}
-    if "name" in draft.below(node):  # the types of names are unsure: *NASA said it left*
-        kinds.discard("person")
-    elif _is_plural(view, node) != (label == "they") and (label != "they" or not kinds.isdisjoint(_NEVER["it"])):
-        return False
-    return kinds.isdisjoint(_NEVER.get(label, ()))
 
 
 def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
@@ -179,7 +128,7 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
     node = view.argument(word) if word >= 0 else -1
     near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
     if word >= 0 > node:
-        _mend_pronoun(view, word, Edge(frame, "ARG1", old))
+        mend_pronoun(view, word, Edge(frame, "ARG1", old))
     _add_receiver(view, verb, frame)
     if node < 0 or 1 not in draft.core_roles(frame) or node in near:
         return

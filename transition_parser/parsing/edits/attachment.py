@@ -44,6 +44,7 @@ def attach(draft: Draft) -> None:
             _mend_heads(view, node, role, words[0])
         _mend_complements(view)
         _mend_whose(view)
+        _mend_where(view)
         for word, relation in enumerate(view.relations):
             if relation in _MODIFYING and view.node(word) >= 0:
                 _mend_modifier(view, word)
@@ -135,6 +136,22 @@ def _mend_whose(view: TreeView) -> None:
                 view.change((edge, None))
 
 
+def _mend_where(view: TreeView) -> None:
+    """Make a noun the place of the relative clause after it: *the town where he was born*."""
+    draft = view.draft
+    for place in [place for place, form in enumerate(draft.forms) if form == "where"]:
+        clause = view.heads[place]
+        if clause < 0 or view.full[clause] != "acl:relcl":
+            continue
+        unit, inside, noun = view.unit(clause), view.subtree(clause), view.argument(view.heads[clause])
+        verb = view.highest(unit)
+        if min(noun, verb) >= 0 and draft.neighbors(noun).isdisjoint(unit) and noun not in unit:
+            draft.add_edge(verb, "location", noun)
+            for edge in [edge for edge in draft.edges if draft.is_frame(edge.target) and noun not in edge[::2]]:
+                if view.word(edge.target) in inside and view.word(edge.source) not in inside:
+                    view.change((edge, None))
+
+
 def _mend_owners(view: TreeView) -> None:
     """Take what nobody says that somebody owns from its owner; *his* gives the owner another thing."""
     for edge in [edge for edge in view.draft.edges if edge.role == "poss"]:
@@ -142,15 +159,6 @@ def _mend_owners(view: TreeView) -> None:
         parts = [(one, None) for one in view.draft.edges if one[1:] == ("part", edge.source)]
         if min(owned, owner) >= 0 and not _may_own(view, owned, owner):
             view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None), *parts)
-        elif owned >= 0 and (pronoun := view.dependent(owned, "nmod:poss")) >= 0:
-            _mend_possessive(view, edge, SUBJECTS.get(view.draft.forms[pronoun]))
-
-
-def _mend_possessive(view: TreeView, edge: Edge, label: str | None) -> None:
-    """Give what is *mine*, *ours* or *yours* the right owner."""
-    known = view.draft.nodes_of(label) if label in ("i", "we", "you") else []
-    if len(known) == 1 and view.draft.labels[edge.target] != label:
-        view.change((edge, edge._replace(target=known[0])))
 
 
 def _may_own(view: TreeView, owned: int, owner: int) -> bool:

@@ -21,6 +21,7 @@ from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_numbers, mend_quantities, mend_times, mend_years
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
 from transition_parser.parsing.edits.questions import mend_direct_questions, mend_modal_questions
+from transition_parser.parsing.edits.referents import mend_owners
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.text.languages import language_of
 
@@ -42,6 +43,7 @@ EDITS: Mapping[str, Edit] = {
     "attachment": _each(attach),  # before roles: it labels the new edges
     "roles": label_roles,  # all others trust the roles
     "arguments": _each(add_arguments),  # after roles, which add pronouns
+    "owners": _each(mend_owners),
     "copulas": _each(mend_copulas),  # after arguments, which add subjects
     "lost names": _each(add_names),  # before commands: a name replaces the subject of a false one
     "comparisons": _each(mend_comparisons),
@@ -65,6 +67,7 @@ EDITS: Mapping[str, Edit] = {
 OF_TREES: Mapping[str, Callable[[Draft], bool]] = {
     "attachment": has_clauses,
     "arguments": has_clauses,
+    "owners": has_clauses,
     "copulas": may_have_copula,
     "comparisons": may_compare,
 }

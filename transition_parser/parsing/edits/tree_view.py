@@ -89,10 +89,22 @@ class TreeView:
     def _joined(self, word: int, head: int) -> int:
         """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
         others = {member for node in self.nodes[word] for member in self._with(node)}
+        for one in range(head + 1, word):  # *if it rains and I am late*
+            is_clause = self.heads[one] == head and self.relations[one] in ("advcl", "ccomp")
+            if (
+                is_clause
+                and not others.isdisjoint(self.nodes[one])
+                and self._has_subject(one)
+                and self._has_subject(word)
+            ):
+                return one
         above = head
         while others and above >= 0 and self.relations[above] in _COMPLEMENTS and others.isdisjoint(self.nodes[above]):
             above = self.heads[above]
         return head if above < 0 or others.isdisjoint(self.nodes[above]) else above
+
+    def _has_subject(self, verb: int) -> bool:
+        return any(head == verb and self.relations[one] == "nsubj" for one, head in enumerate(self.heads))
 
     def _with(self, node: int) -> set[int]:
         """Return the other members of the lists that a node is in."""
@@ -165,9 +177,12 @@ class TreeView:
         """Return the words that begin the clause of a verb: *that*, *to*, *by*."""
         return {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
 
-    def is_means(self, verb: int) -> bool:
-        """Return True for a clause with *by* below a passive, whose subject nobody names: *made by boiling it*."""
-        return self.relations[verb] == "advcl" and "by" in self._marks(verb) and self.is_passive(self.heads[verb])
+    def made(self, verb: int) -> int:
+        """Return the subject of the passive above a clause with *by*, which does nothing: *made by boiling it*."""
+        while self.relations[verb] == "conj" and self.dependent(verb, "nsubj") < 0:
+            verb = self.heads[verb]
+        is_means = self.relations[verb] == "advcl" and "by" in self._marks(verb) and self.is_passive(self.heads[verb])
+        return self.subject(self.heads[verb]) if is_means else -1
 
     def is_loose(self, verb: int) -> bool:
         """Return True for a clause without a subject that may well have another one than the tree says."""
@@ -192,7 +207,7 @@ class TreeView:
         form, above, relation = self.draft.forms[verb], self.heads[verb], self.relations[verb]
         asked, marks = self.dependent(above, "iobj"), self._marks(verb)
         asked = asked if asked >= 0 else self.dependent(above, "obj")  # *what did you advise him to do*
-        subject = -1 if self.is_means(verb) else self.subject(above, steps)
+        subject = -1 if self.made(verb) >= 0 else self.subject(above, steps)
         if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
             return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
         auxiliary = self.dependent(verb, "aux", "cop")  # *having left*, *being old*
