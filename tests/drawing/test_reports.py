@@ -81,7 +81,7 @@ def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
         assert f"{score.f1:.2f}" in shown.text
         assert shown.bars[length] == (str(errors[length]), pytest.approx(share, abs=0.05))
     assert shown.bars["obj"] == (str(objects), 100.0) and shown.bars["det"] == ("0", 0.0)
-    assert f"{min(wrong, WORST)} of 64, those with the most wrong arcs first" in shown.text
+    assert f"{min(wrong, WORST)} of 64, the most wrong arcs first" in shown.text
     assert shown.text.index("Worst sentences") < shown.text.index("Wrong arcs by relation")
     assert "right heads and relations (LAS, %)" in shown.text and "label_accuracy" not in shown.text
 

@@ -42,7 +42,7 @@ def warn(message: str, category: type[Warning] = ParserWarning) -> None:
 
 
 def note(message: str) -> None:
-    """Print what the user may want to know, but need not change, on standard error."""
+    """Print a fact that the user may want to know, but need not change, on standard error."""
     print(f"transition-parser: note: {message}", file=sys.stderr)
 
 

@@ -63,7 +63,7 @@ def has_vnni() -> bool:
 
 
 def limit_instructions() -> None:
-    """Let PyTorch and its libraries compute as `at_most_avx2` says; our own kernels do so by themselves."""
+    """Set PyTorch and its libraries to the instructions that `at_most_avx2` allows; our kernels ask it themselves."""
     if at_most_avx2():
         for name, value in _AVX2_ALONE.items():
             os.environ.setdefault(name, value)

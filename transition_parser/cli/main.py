@@ -32,7 +32,7 @@ COMMANDS = {  # subcommand → the module of this folder that has it
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
-_LONG = re.compile(r"\S{401,}")  # longer than a path may well be
+_LONG = re.compile(r"\S{401,}")  # longer than most paths
 
 
 class _ArgumentParser(argparse.ArgumentParser):
@@ -117,7 +117,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def _prepare_streams() -> None:
-    """Let standard output take all characters; no file takes the place of a closed stream (`>&-`)."""
+    """Make standard output UTF-8, and open /dev/null for closed streams (`>&-`), so that no file gets their numbers."""
     for number, name, mode in ((1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, mode), number)
@@ -137,6 +137,6 @@ def _fail(message: str) -> int:
 
 
 def _printable(message: Warning | str) -> str:
-    """Return a message in which names, as of files, are not endless and bring no control characters to a terminal."""
+    """Return a message with shortened names, such as names of files, and without control characters."""
     short = _LONG.sub(lambda name: shortened(name[0], 400), str(message))
     return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in short)

@@ -110,7 +110,7 @@ def amr_report(
         missing, extra = ([line[2:] for line in lines if line.startswith(sign)] for sign in ("- ", "+ "))
         name, score = gold.id or f"sentence {i + 1}", f"Smatch {smatch[i].f1:.3f}"
         shown.append(Compared(name, gold.text, score, gold=ours, predicted=theirs, missing=missing, extra=extra))
-    order = "those with the lowest Smatch first, larger graphs before smaller ones"
+    order = "the lowest Smatch first, larger graphs before smaller ones"
     return ErrorReport(tables, shown, len(pairs), order)
 
 
@@ -136,7 +136,7 @@ def tree_report(comparison: Comparison) -> ErrorReport:
         _scores("Wrong arcs by distance to the head", "words away", comparison.by_distance()),
         ReportTable("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), confusions),
     ]
-    order = "those with the most wrong arcs first; what is wrong is marked"
+    order = "the most wrong arcs first; wrong cells are marked"
     if not all(map(comparison.counts, comparison.gold)):
         order += ", but of punctuation, which no figure here counts"
     return ErrorReport(tables, _worst(comparison), len(comparison.sentences), order)

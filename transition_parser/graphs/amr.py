@@ -390,7 +390,7 @@ def quoted(text: str) -> str:
 
 
 def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
-    """Yield (node, its name node, the constants :op1 … in order) for each node whose name has strings alone."""
+    """Yield (node, its name node, the constants :op1 … in order) for each node with a name of strings alone."""
     if "name" not in graph.labels:
         return
     outgoing: dict[int, list[Edge]] = {}

@@ -28,7 +28,7 @@ UNIVERSAL_FEATURES = frozenset(
 
 @dataclass(eq=False)
 class AlignedWord:
-    """A word at the characters `start` up to `end` (excluded) of `TextFile.text`; in a range: those of the range."""
+    """A word, and its place in `TextFile.text`: `start` up to `end` (excluded). Words of a range have its place."""
 
     row: Row
     form: str
@@ -249,7 +249,7 @@ class Comparison:
         return id(word) not in self._left_out
 
     def _gold_words(self, word: AlignedWord) -> Sequence[AlignedWord]:
-        """Return the gold word that a system's word is aligned with, or else those that share its characters."""
+        """Return the gold word that a system's word is aligned with, or else those with the same characters."""
         aligned = self._gold_of.get(id(word))
         if aligned is not None:
             return [aligned]
@@ -356,7 +356,7 @@ class Comparison:
         return [pair for pair in self.pairs if self.counts(pair[0])]
 
     def gold_of(self, word: AlignedWord) -> AlignedWord | None:
-        """Return the gold word that a word is aligned with, None if there is none; a gold word itself."""
+        """Return the gold word that a word is aligned with (a gold word: itself), None if there is none."""
         return self._gold_of.get(id(word))
 
     def score(self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool]) -> Score:

@@ -98,7 +98,7 @@ class _Reader:
         self.branches: list[tuple[int, str, int]] = []  # source mention, role, target mention
         self.defined: dict[str, int] = {}  # variable → mention
         self.wiki: dict[int, str] = {}
-        self.open: list[tuple[int, int]] = []  # each node whose parenthesis is open, and its number of branches so far
+        self.open: list[tuple[int, int]] = []  # nodes with an open parenthesis, and their numbers of branches so far
 
     def read(self) -> PenmanText:
         self._node("1")

@@ -77,7 +77,7 @@ def graph_triples(
 def part_triples(
     graph: AmrGraph, edges: Sequence[Edge], nodes: Iterable[int] | None = None, variables: Sequence[str | None] = ()
 ) -> Triples:
-    """Return the triples of some edges of a graph and of the concepts `nodes`, by default those that the edges join."""
+    """Return the triples of some edges of a graph and of the concepts `nodes`, by default the ends of the edges."""
     if nodes is None:
         nodes = sorted({node for edge in edges for node in (edge.source, edge.target)} - graph.constants)
     number = {node: index for index, node in enumerate(nodes)}
@@ -240,7 +240,7 @@ def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: in
 
 
 def _filled(start: list[int], candidates: Sequence[set[int]], chance: random.Random) -> list[int]:
-    """Return a start in which each node that has none yet has a candidate that is free, if there is one."""
+    """Return the start after each unmapped node has got a free candidate, if there is one."""
     taken = set(start)
     for node, nodes in enumerate(candidates):
         left = list(nodes) if start[node] == -1 else []

@@ -110,7 +110,7 @@ class BusyError(Exception):
 
 
 class NobodyWaitsError(Exception):
-    """The error that ends work whose results nobody wants any more."""
+    """The error that ends the work for a request that has timed out or whose client has left."""
 
 
 class Turns:
@@ -275,7 +275,7 @@ def refusal(status: int, problem: str) -> JSONResponse:
 
 
 class Guard:
-    """Middleware that passes on whole requests, and refuses those that are too slow, too long or for another host."""
+    """Middleware that passes on whole requests, and refuses requests that are slow, long or for another host."""
 
     def __init__(self, app: Any, hosts: Sequence[str], most: int, seconds: float) -> None:
         self.app, self.most, self.seconds = app, most, seconds
@@ -354,7 +354,7 @@ def make_app(
         return HTMLResponse(text, headers=safe)
 
     @app.head("/api/models", include_in_schema=False)
-    @app.get("/api/models", operation_id="models", summary="The models, and what a request may have")
+    @app.get("/api/models", operation_id="models", summary="The models, and the limits of requests")
     async def _models() -> dict[str, Any]:
         return service.models()
 
@@ -447,7 +447,7 @@ def make_server(
         app,
         interface=Interfaces.ASGI,
         http=HTTPModes.http1,
-        # one request for each connection: who sends many and reads no answer holds up nobody
+        # one request for each connection, so that a client that reads no answers does not hold up others
         http1_settings=HTTP1Settings(header_read_timeout=int(1000 * seconds), keep_alive=False),
         websockets=False,
         backpressure=connections,

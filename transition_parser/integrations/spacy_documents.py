@@ -165,7 +165,7 @@ def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[A
 
 
 def _kept_amrs(document: Doc) -> list[tuple[int, int, dict]]:
-    """Return the AMRs of whole sentences of a document: start and end of the sentence, and what is kept of it."""
+    """Return the AMRs of whole sentences of a document: start and end of the sentence, and the data of its AMR."""
     keys = [key for key in document.user_data if isinstance(key, tuple) and key[:2] == ("._.", AMRS)]
     inside = [key for key in keys if key[2] >= 0 and key[3] <= len(document.text)]  # a copied part has others, too
     return [(*key[2:], document.user_data[key]) for key in inside]
@@ -205,7 +205,7 @@ def amr_nodes_of(token: Token) -> list[int]:
 
 
 def _kept(span: Span) -> tuple[int, dict] | None:
-    """Return the start of the sentence that contains a span and has an AMR, and what is kept of it."""
+    """Return the start of the sentence around a span, and the data of its AMR; None where it has none."""
     every = _kept_amrs(span.doc)
     return next(
         ((start, kept) for start, end, kept in every if start <= span.start_char and span.end_char <= end), None

@@ -44,7 +44,10 @@ class Input(NamedTuple):
         return "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
 
     def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
-        """Return a sentence among those of several inputs: one of text with a unique id; `opens`: it is the first."""
+        """Return a sentence for an output of several inputs: a sentence of text gets a unique id.
+
+        opens: True for the first sentence of the input, which opens a document
+        """
         id_ = f"{self.document}-{sentence.id}"
         if isinstance(sentence, AmrEntry):
             return replace(sentence, metadata={**sentence.metadata, "id": id_}) if sentence.spans else sentence

@@ -33,7 +33,7 @@ def vocabulary(language: str) -> Vocab:
 
 
 def document_of(parse: Any, vocab: Vocab | None, root: str = "root") -> Doc:
-    """Return a document of a `Parse`, whose tokens are the words, without spaces in `do` `n't`.
+    """Return a document of a `Parse`. Its tokens are the words, without spaces in `do` `n't`.
 
     root: the relation of the root
     """
@@ -66,7 +66,7 @@ def document_of_amr(parse: Any, vocab: Vocab | None) -> Doc:
 
 
 def set_amr(sentence: Span, words: Sequence[Token], parse: Any) -> None:
-    """Keep an `AmrParse` in `user_data`, by offsets that spaCy moves, and its names as entities if there are none."""
+    """Keep an `AmrParse` in `user_data`, by offsets that spaCy moves, and make its names entities where none are."""
     document, start = sentence.doc, sentence.start_char
     places = [(word.idx - start, word.idx + len(word) - start) for word in words]
     document.user_data["._.", AMRS, start, sentence.end_char] = {"amr": str(parse.annotated()), "words": places}

@@ -36,7 +36,7 @@ def read_sentences(path: str | os.PathLike, reading: Reading) -> Iterator[Any]:
 
 
 def sentences_or_lines(path: str | os.PathLike, reading: Reading) -> Iterator[Any]:
-    """Yield the sentences of a file as `read_sentences` does, and an `EmptyLine` in place of each that a line lacks."""
+    """Yield the sentences of a file as `read_sentences` does, and an `EmptyLine` for each line without its sentence."""
     with opened(path) as (file, name):
         head, is_text = ([], True) if reading.layout else _head_of(file, name, reading.kind)
         lines, empty = chain(head, file), True
@@ -87,7 +87,7 @@ def may_pause(path: str | os.PathLike) -> bool:
 
 
 def _head_of(lines: Iterator[bytes], name: str, kind: type) -> tuple[list[bytes], bool]:
-    """Return the first lines of a file, as far as its form had to be read from them, and True if the file is text."""
+    """Return the first lines of a file, which show whether it is CoNLL-U, a bank or text, and True if it is text."""
     head: list[bytes] = []
     of_bank, shown = False, b""
     for line in lines:

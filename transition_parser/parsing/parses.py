@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from transition_parser.states.table import ActionTable
 
-# Which `:wiki` named nodes get. True: the one that their name has in the training data, `-` for other names;
+# The `:wiki` of named nodes. True: the value that their name has in the training data, `-` for other names;
 # "name": the same, but other names get the name itself (`"New_York"`); False: none
 Wiki = bool | Literal["name"]
 
@@ -127,7 +127,7 @@ class SentenceParse(Ranked):
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold."""
 
     def _as_data(self, **of_graph: Any) -> dict[str, Any]:
-        """Return the entries of `to_dict` of all parses around the ones that describe the graph."""
+        """Return the entries of `to_dict` that all parses have, and between them the entries of the graph."""
         about = {"id": self.sentence.id, "line": self.sentence.line, "text": self.text, "model": self.model}
         found = {"mean_log_probability": self.mean_log_probability, "probability": self.probability}
         others: Sequence[Any] = self.alternatives
@@ -571,7 +571,7 @@ def _features(cell: str) -> dict[str, str]:
 
 
 def _known_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values but `id` and those that are None, which no file of GraphML can hold."""
+    """Return the values without `id` and without None, which GraphML can't hold."""
     return {name: value for name, value in values.items() if value is not None and name != "id"}
 
 

@@ -75,7 +75,7 @@ _LABEL = re.compile(rb"[^\x00]")
 def units(
     text: str, labels: bytes, holds_blanks: bool, most: int, is_end: bool = True, start: int = 0
 ) -> Iterator[Unit]:
-    """Yield the tokens of a text from `start` on, of up to `most` characters each, as far as they are complete."""
+    """Yield the complete tokens of a text from `start` on, of up to `most` characters each."""
     used, first, end = 0, None, start  # first: of the unfinished token, whose last character is before `end`
     for match in _RUN.finditer(text, start):
         space = text[end : match.start()]
@@ -241,7 +241,10 @@ class LearnedSegmenter(Segmenter):
         return tokens, [*ends, len(tokens)] if is_end and tokens else ends
 
     def _labels(self, text: str, first: int, is_end: bool) -> bytes:
-        """Return the labels of the characters from `first` on that are no white space, as far as they are sure."""
+        """Return the labels of the characters from `first` on that are not white space.
+
+        Labels that the next characters may change are left out.
+        """
         before, squeezed = " ".join(text[:first].split()), " ".join(text.split())
         start = len(before) + bool(before and text[first - 1].isspace())
         end = len(squeezed) if is_end else max(len(squeezed) - self.labeler.context, start)

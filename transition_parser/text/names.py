@@ -27,7 +27,7 @@ _VERBS = frozenset(word_list("names: verbs"))
 
 
 def names_inside(forms: Sequence[str]) -> dict[int, bool]:
-    """Return the words that begin with a capital where only names do, and *of* between two; True if the name is sure.
+    """Return the words with a capital that only names have there, and *of* between two; True if the name is sure.
 
     Sure names are known, have a head word, or a noun before them that says their type. Words after other nouns (*the
     poet Ovid*) are left out, and unknown words of titles: most have capitals, and none in lower case has more than five
