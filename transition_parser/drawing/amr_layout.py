@@ -21,7 +21,7 @@ from transition_parser.graphs.amr import Edge
 
 BOX, ROLES, ARROW = 26, 16, 10  # heights of a node, of a role above a node, and of an arrowhead
 _GAP, _TRACK, _FAN = 24, 20, 34  # between nodes; heights of a track, and of the curves below the tracks
-_BEND, _BELOW = 30, 36  # the cost of a bend; from the lowest layer to the words
+_BELOW = 36  # from the lowest layer to the words
 
 
 class Node(NamedTuple):
@@ -189,24 +189,12 @@ def _gaps(boxes: Sequence[Box]) -> list[list[tuple[float, float]]]:
 
 
 def _columns(upper: Box, lower: Box, gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
-    """Return the x at which an edge passes each layer below its upper node; the last is beside the lower node.
-
-    The way is short and has few bends.
-    """
-    side = lower.slot / 2 + _GAP / 2
-    ends = [lower.x - side, lower.x + side]
-    ways = [(0.0, [upper.x])]
-    for row in range(upper.row + 1, lower.row + 1):
-        clamped = (min(max(x, low), high) for low, high in gaps[row] for x in (upper.x, *ends))
-        places = ends if row == lower.row else list(dict.fromkeys(clamped))
-        ways = [
-            min(
-                ((cost + abs(way[-1] - x) + (_BEND if abs(way[-1] - x) > 1 else 0), [*way, x]) for cost, way in ways),
-                key=lambda way: way[0],
-            )
-            for x in places
-        ]
-    return min(ways, key=lambda way: way[0])[1][1:]
+    """Return the x at which an edge passes each layer below its upper node; the last is beside the lower node."""
+    x, way, side = upper.x, [], lower.slot / 2 + _GAP / 2
+    for row in range(upper.row + 1, lower.row):
+        x = min((min(max(x, low), high) for low, high in gaps[row]), key=lambda place, x=x: abs(place - x))
+        way.append(x)
+    return [*way, min((lower.x - side, lower.x + side), key=lambda end: abs(end - x))]
 
 
 class _Ports:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from transition_parser.drawing.amr_layout import ARROW, BOX, ROLES, AmrLayout, Box, Node, Run
@@ -85,16 +84,6 @@ def _word_places(words: Sequence[str], middle: float, width: float, top: float) 
     return [(x + middle - most / 2, y) for x, y in places]
 
 
-class _Vertical(NamedTuple):
-    """A vertical line in the zone of tracks below a layer."""
-
-    edge: int
-    row: int
-    x: float
-    start: float
-    end: float
-
-
 class _DrawnEdge(NamedTuple):
     number: int
     line: str
@@ -102,7 +91,6 @@ class _DrawnEdge(NamedTuple):
 
 
 def _edges(layout: AmrLayout) -> Iterator[_DrawnEdge]:
-    verticals = []
     for parent, children in layout.forest.children.items():
         for k, child in enumerate(children):
             i, upper, lower = layout.forest.edge_to[child], layout.boxes[parent], layout.boxes[child]
@@ -111,18 +99,15 @@ def _edges(layout: AmrLayout) -> Iterator[_DrawnEdge]:
             role = end - ARROW - ROLES  # the edge is straight beside the tracks and beside its role
             x1, x2, curve = number(x), number(lower.x), number((bottom + role) / 2)
             path = f"M{x1} {number(start)}V{number(bottom)}C{x1} {curve} {x2} {curve} {x2} {number(role)}V{number(end)}"
-            verticals.append(_Vertical(-1, upper.row, x, start, bottom))
             point = (lower.x, end, 0, 1) if layout.edges[i].target == child else (x, start, 0, -1)
             yield _edge(layout, i, path, point, (lower.x, end - ARROW - ROLES / 2))
-    corners_of = {}
     for i, runs in layout.runs.items():
-        corners_of[i] = corners = _corners(runs, *(layout.boxes[node] for node in layout.ends(i)))
-        verticals += _verticals(runs, corners)
-    for i, corners in corners_of.items():
+        corners = _corners(runs, *(layout.boxes[node] for node in layout.ends(i)))
         is_down = layout.ends(i)[1] == layout.edges[i].target
         before, last = corners[-2:] if is_down else corners[1::-1]
         point = (*last, last[0] - before[0], last[1] - before[1])
-        yield _edge(layout, i, _rounded(corners), point, _role_place(layout.runs[i][0], verticals), again=True)
+        place = (sum(runs[0].role_range) / 2, runs[0].role_y)
+        yield _edge(layout, i, _rounded(corners), point, place, again=True)
 
 
 def _edge(
@@ -157,33 +142,6 @@ def _rounded(corners: Sequence[tuple[float, float]]) -> str:
             ends.append(f"{number(x + share * (ox - x))} {number(y + share * (oy - y))}")
         path += f"L{ends[0]}Q{number(x)} {number(y)} {ends[1]}"
     return f"{path}L{number(corners[-1][0])} {number(corners[-1][1])}"
-
-
-def _verticals(runs: Sequence[Run], corners: Sequence[tuple[float, float]]) -> Iterator[_Vertical]:
-    """Yield the vertical lines of a re-entrant edge in the zones of tracks."""
-    first = runs[0]
-    yield _Vertical(first.edge, first.row, corners[0][0], corners[0][1], first.y)
-    for k, run in enumerate(runs):
-        yield _Vertical(run.edge, run.row, run.end, run.y, corners[2 * k + 3][1])
-    for before, run in pairwise(runs):
-        yield _Vertical(run.edge, run.row, before.end, before.y, run.y)
-
-
-def _role_place(run: Run, verticals: Sequence[_Vertical]) -> tuple[float, float]:
-    """Return where the role of a re-entrant edge covers the fewest lines: on or below its first run."""
-    low, high = run.role_range
-    costs = [  # of lines that the role may cover
-        (line.x, 400 if line.edge == run.edge else 1000)
-        for line in verticals
-        if line.row == run.row and (line.edge != run.edge or run.role_y > run.y)
-        if min(line.start, line.end) < run.role_y + 8 and max(line.start, line.end) > run.role_y - 8
-    ]
-    places = [low + 2 * step for step in range(int((high - low) // 2) + 1)] or [low]
-
-    def cost(x: float) -> float:
-        return abs(x - (low + high) / 2) + sum(cost for line, cost in costs if abs(line - x) < run.role / 2 + 2)
-
-    return min(places, key=cost), run.role_y
 
 
 def _node(node: Node, box: Box, is_top: bool) -> str:
