@@ -283,25 +283,23 @@ class Guard:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
-        answer = self.app
-        if scope["type"] == "http":
-            name = re.sub(r":\d*$", "", Headers(scope=scope).get("host", "")).lower()
-            if not any(one in ("*", name) or (one[0] == "*" and name.endswith(one[1:])) for one in self.hosts):
-                answer = refusal(400, "the Host of the request is not allowed: see --allowed-hosts of the server")
-            else:
-                try:
-                    async with asyncio.timeout(self.seconds):
-                        body, last = await self._body(receive)
-                except TimeoutError:
-                    answer = refusal(408, f"the whole request did not arrive within {self.seconds:g} seconds")
-                else:
-                    if last["type"] != "http.request":  # the client has left
-                        return
-                    if len(body) > self.most:
-                        answer = refusal(413, f"the request is longer than {self.most:,} bytes")
-                    whole = [{"type": "http.request", "body": body, "more_body": False}]
-                    begun, receive = receive, lambda: _next(whole, begun)
-        await answer(scope, receive, send)
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        name = re.sub(r":\d*$", "", Headers(scope=scope).get("host", "")).lower()
+        if not any(one in ("*", name) or (one[0] == "*" and name.endswith(one[1:])) for one in self.hosts):
+            refused = refusal(400, "the Host of the request is not allowed: see --allowed-hosts of the server")
+            return await refused(scope, receive, send)
+        try:
+            async with asyncio.timeout(self.seconds):
+                body, last = await self._body(receive)
+        except TimeoutError:
+            refused = refusal(408, f"the whole request did not arrive within {self.seconds:g} seconds")
+            return await refused(scope, receive, send)
+        if len(body) > self.most:
+            return await refusal(413, f"the request is longer than {self.most:,} bytes")(scope, receive, send)
+        if last["type"] == "http.request":  # else the client has left
+            whole = [{"type": "http.request", "body": body, "more_body": False}]
+            await self.app(scope, lambda: _next(whole, receive), send)
 
     async def _body(self, receive: Any) -> tuple[bytes, Any]:
         """Return the body, or its beginning if it is too long or the client has left, and the last message."""

@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -490,9 +490,11 @@ class Parser(Generic[P_co]):
             to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
             done += len(to_parse)
             parses: dict[int, P_co] = {}
+            batches = self._batches(to_parse)
             with workers(self.threads, self.device) as each:  # it sets the process: not while we yield
-                for of_batch in each(partial(self._parse_batch, to_parse), self._batches(to_parse)):
-                    parses |= of_batch
+                found = each(lambda indices, some=to_parse: self._parsed([some[i] for i in indices]), batches)
+                for indices, of_batch in zip(batches, found, strict=True):
+                    parses |= zip(indices, of_batch, strict=True)
             yield from (parses.pop(i) for i in range(len(to_parse)))
             give_back_freed_memory()
         if facts is not None and facts is not given:
@@ -560,10 +562,6 @@ class Parser(Generic[P_co]):
         """The columns that sentences must have, because a model reads them but does not predict them."""
         return self.model.inputs.given_columns
 
-    def _parse_batch(self, sentences: list[ToParse], indices: list[int]) -> dict[int, P_co]:
-        batch = [sentences[i] for i in indices]
-        return dict(zip(indices, self._parsed(batch), strict=True))
-
     def _parsed(self, batch: list[ToParse]) -> list[Any]:
         """Return the best parse of each sentence, with up to `nbest` − 1 alternatives."""
         several = self.nbest > 1
@@ -603,13 +601,13 @@ class Parser(Generic[P_co]):
         scalings: Mapping[str, Any] = calibration.beam if of_beam else calibration.derivation
         return parse.rescored(scalings)
 
-    def _batches(self, sentences: list[ToParse]) -> Iterator[list[int]]:
+    def _batches(self, sentences: list[ToParse]) -> list[list[int]]:
         least = None
         if batches_at_a_time(self.threads, self.device) > 1:
             least = usual_batch(self.model, self.device, self.beam)
             if self.beam > 1:  # greedy search gains nothing from smaller batches than usual
                 least //= 2
-        return in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least)
+        return list(in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least))
 
     def _encoded(self, batch: list[ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""
