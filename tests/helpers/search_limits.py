@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from transition_parser.graphs.amr import LISTS, edge_of
 from transition_parser.preprocess.limits import Use
@@ -9,7 +10,16 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort, made_sort, role_given, sort_of
-from transition_parser.transitions.amr_state import ON_STACK, AmrState, AmrWord, lemma_of, with_action
+from transition_parser.transitions.amr_state import (
+    MAKE_NODES,
+    ON_STACK,
+    AmrState,
+    AmrWord,
+    has_concept,
+    lemma_of,
+    with_action,
+    words_left,
+)
 
 # What training banks of six open corpora teach
 TARGETS: Mapping[str, frozenset[Sort]] = {
@@ -118,15 +128,6 @@ def last_arc(table: ActionTable) -> Action | None:
     return min(free, key=lambda arc: arc.label in LISTS, default=None)
 
 
-def node_sorts(words: Sequence[AmrWord], actions: Sequence[Action]) -> list[Sort | None]:
-    """Return the sort of each node that a derivation makes; None for copies of merged words."""
-    state, sorts = AmrState.initial(words), []
-    for action in actions:
-        state = with_action(state, action)
-        sorts += new_sorts(state, action, len(sorts))
-    return sorts
-
-
 def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]:
     """Return the sorts of the nodes that the last action made."""
     sorts: list[Sort | None] = [sort_of(node.label, node.constant) for node in state.nodes[before:]]
@@ -163,6 +164,50 @@ def _is_alone(state: AmrState) -> bool:
 
 def _of_new_nodes(first: list[frozenset[str]], state: AmrState, before: int) -> list[frozenset[str]]:
     return [*first, *[frozenset[str]()] * (len(state.nodes) - before - len(first))]
+
+
+class Made(NamedTuple):
+    """What made the nodes of the current span, the sorts of all nodes, the roles that they may have again or lack."""
+
+    span: list[Action]
+    sorts: list[Sort | None]
+    several: list[frozenset[str]]
+    lacked: list[frozenset[str]]
+
+    def then(self, system: AmrSystem, state: AmrState, action: Action) -> "Made":
+        """state: after the action."""
+        span = [] if action.kind is Kind.SHIFT else self.span
+        before = len(self.sorts)
+        return Made(
+            [*span, *[action] * (action.kind in MAKE_NODES)],
+            [*self.sorts, *new_sorts(state, action, before)],
+            [*self.several, *new_several(system, system.limits, state, action, before)],
+            [*self.lacked, *new_lacked(system, system.limits, state, action, before)],
+        )
+
+
+def expected_legality(table: ActionTable, state: AmrState, made: Made | None = None) -> list[int]:
+    """The definition of `DeviceTable.legality`, token by token: 1, 0, or −1 for roles and sorts. made: in search."""
+    system = table.system
+    limits = system.limits
+
+    def of(action: Action | None) -> int:
+        if action is None or system.why_illegal(state, action) is not None:
+            return 0
+        if made is None:
+            return 1
+        spent = len(made.span) >= limits.span or made.span.count(action) >= limits.most(action)
+        due = [made.sorts[node] for node in state.stack[-1:]] == [Sort.SENTENCES] and state.top is None
+        if spent and action.kind in MAKE_NODES and (words_left(state) or has_concept(state)):
+            return 0
+        if limits.sentences_on_top and due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
+            return 0
+        doubled = doubles(limits, state, action, made.several, made.lacked)
+        return -1 if doubled or is_unfit(limits, state, made.sorts, action, last_arc(table)) else 1
+
+    legality = [of(action) for action in table.actions]
+    legality[table.end] = int(system.is_final(state))
+    return legality
 
 
 def _why_forbidden(

@@ -12,13 +12,12 @@ from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, without_kernels
 from tests.helpers.crosses import mostly_slow
-from tests.helpers.search_limits import doubles, is_unfit, last_arc, node_sorts
+from tests.helpers.search_limits import Made, expected_legality
 from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.modules.contract import Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
-from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalize
 from transition_parser.transitions.amr import AmrSystem
 
@@ -74,34 +73,18 @@ class Prefix:
 @torch.inference_mode()
 def following(decoder, encoder_out: EncoderOut, words: list[str], tokens: list[int]) -> Tensor:
     """Log-probabilities of what follows, from all the actions so far and `</s>` before them."""
-    actions = torch.tensor([[decoder.table.end, *tokens]])
+    table, actions = decoder.table, torch.tensor([[decoder.table.end, *tokens]])
     states = decoder.states(actions, encoder_out)
-    scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
-    forbidden = forbidden_tokens(decoder.table, words, tokens)
-    gone = torch.tensor(forbidden).long()
-    last = scores[0, -1]
-    if tokens and "multi-sentence" in decoder.table.tokens[tokens[-1]]:  # only ROOT and DEPENDENT may follow: the rest
-        last = last.index_fill(0, gone, float("-inf"))  # has no probability, as what the machine never allows
-    return torch.log_softmax(last, -1).index_fill(0, gone, float("-inf"))
-
-
-def forbidden_tokens(table: ActionTable, words: list[str], taken: list[int]) -> list[int]:
-    """Those that may follow but for the roles and sorts of the nodes of an AMR: search does without them."""
-    if not isinstance(table.system, AmrSystem):
-        return []
-    system = AmrSystem(limits=table.system.limits)  # whatever the lexicon has of the words
-    state = system.initial(system.read([normalize(word) for word in words]))
-    for token in taken:
-        state = system.apply(state, table.actions[token])
-    sorts = node_sorts(state.words, [table.actions[token] for token in taken])
-    some = [token for token, action in enumerate(table.actions) if action is not None]
-    legal = [token for token in some if system.why_illegal(state, table.actions[token]) is None]
-    return [
-        token
-        for token in legal
-        if doubles(system.limits, state, table.actions[token])
-        or is_unfit(system.limits, state, sorts, table.actions[token], last_arc(table))
-    ]
+    legality = decoder.legality(states)
+    if isinstance(table.system, AmrSystem):
+        state, made = table.system.initial(table.system.read([normalize(word) for word in words])), Made([], [], [], [])
+        for action in (table.actions[token] for token in tokens):
+            state = table.system.apply(state, action)
+            made = made.then(table.system, state, action)
+        legality = torch.tensor([[expected_legality(table, state, made)]])
+    scores = only_legal(decoder.scores(actions, encoder_out, states)[:, -1:], legality[:, -1:].abs())
+    # what its roles and sorts forbid has a probability
+    return torch.log_softmax(scores[0, -1], -1).masked_fill(legality[0, -1] < 0, float("-inf"))
 
 
 def ended_derivations(decoder, encoder_out: EncoderOut, words: list[str], beam: int) -> list[Prefix]:

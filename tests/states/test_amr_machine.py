@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 import torch
@@ -12,16 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import without_kernels
 from tests.helpers.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
-from tests.helpers.search_limits import (
-    BEARERS,
-    doubles,
-    is_unfit,
-    last_arc,
-    new_lacked,
-    new_several,
-    new_sorts,
-    why_beyond,
-)
+from tests.helpers.search_limits import BEARERS, Made, expected_legality, last_arc, why_beyond
 from tests.helpers.tables import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.models.stack_transformer.attention import StateHeads
@@ -30,10 +20,9 @@ from transition_parser.states.states import FRAMES as FRAMES_ON_TOP
 from transition_parser.states.states import RANKS, DeviceTable
 from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, LEMMA, UNSEEN, ActionTable
 from transition_parser.text.frames import role_functions
-from transition_parser.transitions import Action, Kind, make_system
-from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort
-from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, has_concept, words_left
+from transition_parser.transitions.amr_state import MAKE_NODES, AmrState
 
 ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
 LIMITS = SearchLimits(
@@ -101,50 +90,6 @@ def buffer_places(state: AmrState, width: int) -> list[int]:
     for node in state.aside:
         row[state.nodes[node].last] = n - state.position + 2
     return row
-
-
-class Made(NamedTuple):
-    """What made the nodes of the current span, the sorts of all nodes, the roles that they may have again or lack."""
-
-    span: list[Action]
-    sorts: list[Sort | None]
-    several: list[frozenset[str]]
-    lacked: list[frozenset[str]]
-
-    def then(self, system: AmrSystem, state: AmrState, action: Action) -> "Made":
-        """state: after the action."""
-        span = [] if action.kind is Kind.SHIFT else self.span
-        before = len(self.sorts)
-        return Made(
-            [*span, *[action] * (action.kind in MAKE_NODES)],
-            [*self.sorts, *new_sorts(state, action, before)],
-            [*self.several, *new_several(system, system.limits, state, action, before)],
-            [*self.lacked, *new_lacked(system, system.limits, state, action, before)],
-        )
-
-
-def expected_legality(table: ActionTable, state: AmrState, made: Made | None = None) -> list[int]:
-    """The definition of `DeviceTable.legality`, token by token: 1, 0, or −1 for roles and sorts. made: in search."""
-    system = table.system
-    limits = system.limits
-
-    def of(action: Action | None) -> int:
-        if action is None or system.why_illegal(state, action) is not None:
-            return 0
-        if made is None:
-            return 1
-        spent = len(made.span) >= limits.span or made.span.count(action) >= limits.most(action)
-        due = [made.sorts[node] for node in state.stack[-1:]] == [Sort.SENTENCES] and state.top is None
-        if spent and action.kind in MAKE_NODES and (words_left(state) or has_concept(state)):
-            return 0
-        if limits.sentences_on_top and due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
-            return 0
-        doubled = doubles(limits, state, action, made.several, made.lacked)
-        return -1 if doubled or is_unfit(limits, state, made.sorts, action, last_arc(table)) else 1
-
-    legality = [of(action) for action in table.actions]
-    legality[table.end] = int(system.is_final(state))
-    return legality
 
 
 def frames_on_top(state: AmrState) -> list[int]:
