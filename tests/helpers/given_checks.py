@@ -3,7 +3,7 @@
 import re
 
 from transition_parser.graphs.amr import edge_of, quoted
-from transition_parser.parsing.given import Given, GivenName, GivenNode
+from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.parsing.parses import AmrParse
 
 OP = re.compile(r"op\d+")
@@ -12,7 +12,7 @@ OP = re.compile(r"op\d+")
 def broken(given: Given, parse: AmrParse) -> list[str]:
     """The facts that the graph of a parse does not have."""
     graph, alignments = parse.graph, parse.alignments
-    of_fact = {fact: _nodes(parse, fact) for fact in given.made}
+    of_fact = {fact: _nodes(parse, fact) for fact in given.nodes}
     of_variable = {fact.variable: nodes for fact, nodes in of_fact.items()}
 
     def ends(end) -> set[int]:
@@ -31,15 +31,14 @@ def broken(given: Given, parse: AmrParse) -> list[str]:
     return found
 
 
-def _nodes(parse: AmrParse, fact: GivenNode | GivenName) -> set[int]:
+def _nodes(parse: AmrParse, fact: GivenNode) -> set[int]:
     """The nodes that are the node of a fact."""
     graph, words = parse.graph, tuple(range(fact.span[0], fact.span[1] + 1))
-    label = fact.concept if isinstance(fact, GivenNode) else fact.type
-    nodes = {i for i in range(len(graph)) if graph.labels[i] == label and parse.alignments[i] == words}
-    if isinstance(fact, GivenNode):
+    nodes = {i for i in range(len(graph)) if graph.labels[i] == fact.concept and parse.alignments[i] == words}
+    if fact.name is None:
         return {node for node in nodes if (node in graph.constants) == fact.is_constant}
     forms = [parse.forms[word].replace('"', "") for word in words]
-    strings = fact.strings or [form for form in forms if form] or ["-"]
+    strings = fact.name or [form for form in forms if form] or ["-"]
     return {node for node in nodes if [*map(quoted, strings)] in _names(parse, node)}
 
 

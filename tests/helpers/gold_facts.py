@@ -8,7 +8,7 @@ from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.oracles.amr import Derivation
 from transition_parser.oracles.amr_check import derive_entry
-from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
+from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode, Span
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import MAKE_NODES
@@ -47,7 +47,7 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
     used = {word for first, last in spans for word in range(first, last + 1)}
     none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
     top = ends[graph.top] if "top" in what else None
-    return Given(tuple(nodes), tuple(names.values()), tuple(edges), none, top, "complete" in what, entry.id)
+    return Given((*names.values(), *nodes), tuple(edges), none, top, "complete" in what, entry.id)
 
 
 def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
@@ -67,16 +67,16 @@ def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
     return spans
 
 
-def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenName], set[int]]:
+def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenNode], set[int]]:
     """Return named node → the fact about its name, and all nodes inside these names; both empty unless `wanted`."""
-    names: dict[int, GivenName] = {}
+    names: dict[int, GivenNode] = {}
     hidden: set[int] = set()
     for node, name, ops in named(graph):
         parts = {name, *ops}
         whole = all(spans[part] == spans[node] for part in parts)
         if wanted and whole and node not in names and node not in graph.constants:
             strings = tuple(graph.labels[op][1:-1].replace('\\"', '"').replace("\\\\", "\\") for op in ops)
-            names[node] = GivenName(spans[node], graph.labels[node], strings, f"n{node}")
+            names[node] = GivenNode(spans[node], graph.labels[node], f"n{node}", name=strings)
             hidden |= parts
     return names, hidden
 
@@ -84,22 +84,20 @@ def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, 
 def some_of(given: Given, share: float, draws: random.Random) -> Given:
     """Return a random selection of the facts, each kept with the probability `share`."""
     nodes = tuple(fact for fact in given.nodes if draws.random() < share)
-    names = tuple(fact for fact in given.names if draws.random() < share)
     edges = [edge for edge in given.edges if draws.random() < share]
     none = frozenset(word for word in sorted(given.none) if draws.random() < share)
     top = given.top if draws.random() < share else None
-    variables = {*(fact.variable for fact in nodes), *(fact.variable for fact in names)}
+    variables = {fact.variable for fact in nodes}
 
     def end(old: End) -> End:
         place = old if old in variables else given.resolved(old)
-        return given.made[place].span if isinstance(place, int) else place
+        return given.nodes[place].span if isinstance(place, int) else place
 
     moved = [replace(edge, source=end(edge.source), target=end(edge.target)) for edge in edges]
     apart = tuple(edge for edge in moved if edge.source != edge.target)
     return replace(
         given,
         nodes=nodes,
-        names=names,
         edges=apart,
         none=none,
         top=None if top is None else end(top),

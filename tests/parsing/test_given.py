@@ -10,7 +10,6 @@ from transition_parser.parsing.given import (
     Given,
     GivenEdge,
     GivenFacts,
-    GivenName,
     GivenNode,
     given_of,
     normal_edge,
@@ -23,7 +22,7 @@ CONTRADICTIONS = {
     "have the same words: if you want both nodes, give each a variable": lambda: Given(
         (GivenNode((1, 1), "dog"), GivenNode((1, 1), "cat"))
     ),
-    "have the same words": lambda: Given((DOG,), (GivenName((1, 1), "city"),)),
+    "have the same words": lambda: Given((DOG, GivenNode((1, 1), "city", name=()))),
     "overlap": lambda: Given((GivenNode((0, 1), "dog"), GivenNode((1, 2), "cat"))),
     "two nodes have the variable 'd'": lambda: Given((DOG, GivenNode((2, 2), "cat", "d"))),
     "no node has the variable 'x'": lambda: Given((DOG,), edges=(GivenEdge("d", "ARG0", "x"),)),
@@ -41,6 +40,7 @@ CONTRADICTIONS = {
         edges=(GivenEdge("d", "polarity", "n"), GivenEdge("b", "polarity", "n")),
     ),
     "the top is n, a constant": lambda: Given((GivenNode((2, 2), "-", "n"),), top="n"),
+    "a constant, has a name": lambda: Given((GivenNode((2, 2), "-", name=("Dash",)),)),
     "is not a span": lambda: Given((GivenNode((2, 1), "dog"),)),
 }
 
@@ -59,7 +59,7 @@ def test_facts_that_contradict_each_other_are_refused(problem):
         (Given(none=frozenset({0, 1})), 2, "no word has a node"),
         (Given(none=frozenset({5})), 2, "a word without a node, 5: the sentence has 2 words"),
         (Given(top=(2, 2)), 2, "the top: the sentence has 2 words"),
-        (Given(tuple(GivenNode((0, 0), "dog", f"d{i}") for i in range(10))), 1, "10 nodes and names.* may have 9"),
+        (Given(tuple(GivenNode((0, 0), "dog", f"d{i}") for i in range(10))), 1, "10 nodes.* may have 9"),
     ],
 )
 def test_facts_that_a_sentence_can_not_have_are_refused(given, words, problem):
@@ -78,8 +78,10 @@ def test_inverse_roles_are_turned_round_unless_the_target_is_a_constant():
 
 LINE = {
     "id": "s1",
-    "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"}],
-    "names": [{"span": [0, 1], "type": "city", "strings": ["New", "York"], "variable": "c"}],
+    "nodes": [
+        {"span": [2, 2], "concept": "price-01", "variable": "p"},
+        {"span": [0, 1], "concept": "city", "name": ["New", "York"], "variable": "c"},
+    ],
     "edges": [{"source": "p", "role": "ARG1", "target": [3, 5]}],
     "none": [6],
     "top": "p",
@@ -90,8 +92,7 @@ LINE = {
 def test_a_line_of_facts():
     given = given_of(LINE, "facts.jsonl", 3)
     assert given == Given(
-        (GivenNode((2, 2), "price-01", "p"),),
-        (GivenName((0, 1), "city", ("New", "York"), "c"),),
+        (GivenNode((2, 2), "price-01", "p"), GivenNode((0, 1), "city", "c", name=("New", "York"))),
         (GivenEdge("p", "ARG1", (3, 5)),),
         frozenset({6}),
         "p",
@@ -141,7 +142,7 @@ HUGE = 10**4000
     "facts",
     [
         {"nodes": [{"span": [1, HUGE], "concept": "x"}], "none": [0]},
-        {"names": [{"span": [1, HUGE], "type": "x"}]},
+        {"nodes": [{"span": [1, HUGE], "concept": "x", "name": []}]},
         {"edges": [{"source": [0, HUGE], "role": "x", "target": [1, 1]}], "none": [0]},
         {"top": [1, HUGE], "none": [0]},
         {"none": [HUGE]},
@@ -189,7 +190,7 @@ LONG = "x" * 5000
         {"nodes": [{"span": [1, 1], "concept": LONG, "variable": LONG}] * 2},
         {"nodes": [{"span": [1, 1], "concept": LONG}] * 2, "id": LONG},
         {"nodes": [{"span": [1, 1], "concept": LONG}], "none": [1]},
-        {"names": [{"span": [1, 1], "type": LONG}], "none": [1]},
+        {"nodes": [{"span": [1, 1], "concept": LONG, "name": []}], "none": [1]},
         {"edges": [{"source": LONG, "role": LONG, "target": LONG}]},
         {"top": LONG},
         {LONG: 1},

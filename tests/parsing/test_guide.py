@@ -14,7 +14,7 @@ from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
+from transition_parser.parsing.given import Given, GivenEdge, GivenNode
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.transitions.amr import AmrSystem
 
@@ -105,8 +105,10 @@ SENTENCE = "The price of oil did not rise in New York .".split()
 PRICE, RISE = GivenNode((1, 1), "price-01", "p"), GivenNode((6, 6), "rise-01", "r")
 FACTS = {
     "labels that the model does not know": Given(
-        (GivenNode((1, 1), "zork-07", "p"), GivenNode((5, 5), '"zork"', "z"), RISE),
-        (GivenName((8, 9), "zorktown", ("Zork", "Town"), "c"),),
+        (
+            *(GivenNode((1, 1), "zork-07", "p"), GivenNode((5, 5), '"zork"', "z"), RISE),
+            GivenNode((8, 9), "zorktown", "c", name=("Zork", "Town")),
+        ),
         (GivenEdge("r", "ARG77", "p"), GivenEdge("r", "zork", "z"), GivenEdge("c", "zork-of", "r")),
     ),
     "several nodes of one span": Given(
@@ -153,7 +155,7 @@ def test_graphs_are_mended_where_no_fact_contradicts(parser, concept):
 
 
 def test_words_of_quotation_marks_can_be_names(parser):
-    given = Given(names=(GivenName((0, 1), "book"),))
+    given = Given((GivenNode((0, 1), "book", name=()),))
     (parse,) = parser.parse([['"', "Ulysses", "sold"]], given=[given])
     assert not broken(given, parse) and '"Ulysses"' in parse.graph.labels
 
@@ -173,7 +175,7 @@ def random_facts(draws: random.Random, count: int) -> Given | None:
     labels = ("price-01", "zork-09", "dog", "-", "12", '"x"', "and")
     made = [span for span in spans if draws.random() < 0.5]
     nodes = tuple(GivenNode(span, draws.choice(labels), f"n{i}") for i, span in enumerate(made) if i % 3)
-    names = tuple(GivenName(span, "city", None, f"n{i}") for i, span in enumerate(made) if not i % 3)
+    nodes += tuple(GivenNode(span, "city", f"n{i}", name=()) for i, span in enumerate(made) if not i % 3)
     free = [span for span in spans if span not in made]
     none = frozenset(span[0] for span in free if span[0] == span[1] and draws.random() < 0.4)
     ends = [*(f"n{i}" for i in range(len(made))), *(span for span in free if not none & {*range(span[0], span[1] + 1)})]
@@ -181,10 +183,10 @@ def random_facts(draws: random.Random, count: int) -> Given | None:
     for _ in range(count if ends else 0):
         edge = GivenEdge(draws.choice(ends), draws.choice(("ARG1", "ARG0-of", "mod", "zork")), draws.choice(ends))
         try:
-            edges = Given(nodes, names, (*edges, edge), none).edges
+            edges = Given(nodes, (*edges, edge), none).edges
         except InputError:
             continue
-    given = Given(nodes, names, edges, none, complete=draws.random() < 0.2)
+    given = Given(nodes, edges, none, complete=draws.random() < 0.2)
     try:
         given.check(count)
     except InputError:

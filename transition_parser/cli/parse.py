@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_search(parser.add_argument_group("search"))
     given = (
         "AMR: find graphs that keep the facts of this file, which has an object for each sentence, such as "
-        '{"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01"}]}; other keys are names, edges, none, top'
+        '{"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01"}]}; other keys are edges, none, top'
     )
     parser.add_argument_group("given facts").add_argument("--given", metavar="FACTS", help=given)
     _add_speed(parser.add_argument_group("speed, many files and machines"))

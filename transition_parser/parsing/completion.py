@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge, distances, edge_of, quoted
 from transition_parser.parsing.edits.draft import Draft, Edited
-from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
+from transition_parser.parsing.given import Given, Span, normal_edge
 from transition_parser.transitions.amr_limits import ONCE
 from transition_parser.transitions.amr_state import AmrWord
 
@@ -15,7 +15,7 @@ _ROLE = "mod"  # the role of edges that are added only to connect the graph
 
 
 class NodeFact(NamedTuple):
-    """A fact about a node (`GivenNode`, `GivenName`)."""
+    """A fact about a node (`GivenNode`)."""
 
     span: Span
     label: str
@@ -44,14 +44,12 @@ class SentenceFacts:
     def __init__(self, given: Given, words: Sequence[AmrWord]) -> None:
         self.given, self.words = given, words
         self.nodes: list[NodeFact] = []
-        for fact in given.made:
-            if isinstance(fact, GivenName):
-                first, last = fact.span
-                forms = (word.form.replace('"', "").replace("\\", "") for word in words[first : last + 1])
-                strings = fact.strings or [form for form in forms if form] or ["-"]
-                self.nodes.append(NodeFact(fact.span, fact.type, False, tuple(map(quoted, strings))))
-            else:
-                self.nodes.append(NodeFact(fact.span, fact.concept, fact.is_constant, ()))
+        for fact in given.nodes:
+            first, last = fact.span
+            forms = (word.form.replace('"', "").replace("\\", "") for word in words[first : last + 1])
+            strings = () if fact.name is None else fact.name or [form for form in forms if form] or ["-"]
+            self.nodes.append(NodeFact(fact.span, fact.concept, fact.is_constant, tuple(map(quoted, strings))))
+        self.named_first = sorted(enumerate(self.nodes), key=lambda one: not one[1].strings)
         self.edges = [
             EdgeFact(self._end(source), role, self._end(target))
             for source, role, target in (normal_edge(given, edge) for edge in given.edges)
@@ -68,7 +66,7 @@ class SentenceFacts:
         self.cut = cut - self.merged
 
     def _end(self, place: int | Span) -> FactEnd:
-        return FactEnd(place, self.given.made[place].span) if isinstance(place, int) else FactEnd(-1, place)
+        return FactEnd(place, self.given.nodes[place].span) if isinstance(place, int) else FactEnd(-1, place)
 
 
 class Completed(NamedTuple):
@@ -126,7 +124,7 @@ class _Completion(Draft):
                 self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
 
     def find_nodes(self) -> None:
-        for number, fact in enumerate(self.facts.nodes):
+        for number, fact in self.facts.named_first:
             for node in self._alike(fact):
                 if self.labels[node] == fact.label and self._has_name(node, fact):
                     self.node[number] = node
@@ -134,7 +132,7 @@ class _Completion(Draft):
 
     def make_nodes(self) -> None:
         """Give each other node fact another node of the same words, with a new label, or a new node."""
-        for number, fact in enumerate(self.facts.nodes):
+        for number, fact in self.facts.named_first:
             if number in self.node:
                 continue
             self.added += 1

@@ -2,8 +2,8 @@
 
 A file of facts has one JSON object a line, for one sentence:
 
-    {"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"}],
-     "names": [{"span": [0, 1], "type": "company", "variable": "c"}],
+    {"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"},
+                           {"span": [0, 1], "concept": "company", "name": [], "variable": "c"}],
      "edges": [{"source": "p", "role": "ARG0", "target": "c"}, {"source": "p", "role": "ARG1", "target": [3, 5]}],
      "none": [6], "top": "p"}
 
@@ -40,12 +40,14 @@ class GivenNode:
     variable: a name by which edges and the top refer to the node. Several nodes may come from one span if each of them
         has a variable.
     constant: True for a constant, False for a concept; None to decide by the label
+    name: the strings of the node's name, without quotation marks; () for the words of the span; None for no such fact
     """
 
     span: Span
     concept: str
     variable: str | None = None
     constant: bool | None = None
+    name: tuple[str, ...] | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -54,25 +56,6 @@ class GivenNode:
 
     def __str__(self) -> str:
         return f"the node {shortened(self.concept)} of {_words(self.span)}"
-
-
-@dataclass(frozen=True)
-class GivenName:
-    """A named node that the graph has, with its `name` node and the strings of the name.
-
-    span: the words of the name
-    type: the concept of the node (`city`)
-    strings: the strings of the name, without quotation marks; None for the words of the span
-    variable: as for `GivenNode`
-    """
-
-    span: Span
-    type: str
-    strings: tuple[str, ...] | None = None
-    variable: str | None = None
-
-    def __str__(self) -> str:
-        return f"the name of type {shortened(self.type)} of {_words(self.span)}"
 
 
 @dataclass(frozen=True)
@@ -105,7 +88,6 @@ class Given:
     """
 
     nodes: tuple[GivenNode, ...] = ()
-    names: tuple[GivenName, ...] = ()
     edges: tuple[GivenEdge, ...] = ()
     none: frozenset[int] = frozenset()
     top: End | None = None
@@ -119,24 +101,19 @@ class Given:
         _check_overlaps(self)
         _check_edges(self)
 
-    @property
-    def made(self) -> tuple[GivenNode | GivenName, ...]:
-        """The facts in `names`, then the facts in `nodes`."""
-        return (*self.names, *self.nodes)
-
     def __len__(self) -> int:
         """The number of facts."""
-        return len(self.made) + len(self.edges) + len(self.none) + (self.top is not None)
+        return len(self.nodes) + len(self.edges) + len(self.none) + (self.top is not None)
 
     def resolved(self, end: End) -> int | Span:
-        """Return the end of an edge as the index in `made` of the node with this variable, or as the span itself."""
+        """Return the end of an edge as the index in `nodes` of the node with this variable, or as the span itself."""
         if isinstance(end, str):
-            return next(i for i, fact in enumerate(self.made) if fact.variable == end)
+            return next(i for i, fact in enumerate(self.nodes) if fact.variable == end)
         return end
 
     def check(self, words: int) -> None:
         """Raise `InputError` for facts that no graph of a sentence with this number of words can have."""
-        spans = [(str(fact), fact.span) for fact in self.made]
+        spans = [(str(fact), fact.span) for fact in self.nodes]
         spans += [(what, end) for what, end in self._ends() if not isinstance(end, str)]
         spans += [(f"a word without a node, {shortened(str(word))}", (word, word)) for word in sorted(self.none)]
         for what, span in spans:
@@ -145,8 +122,8 @@ class Given:
         if len(self.none) == words:
             self._fail("no word has a node, but a graph needs a concept")
         most = limits_of(words)[2]
-        if len(self.made) > most:
-            self._fail(f"{len(self.made)} nodes and names, but a sentence of {words} words may have {most}")
+        if len(self.nodes) > most:
+            self._fail(f"{len(self.nodes)} nodes, but a sentence of {words} words may have {most}")
 
     def error(self, problem: str) -> InputError:
         """Return an `InputError` that names the file, the line and the sentence."""
@@ -175,13 +152,13 @@ def _end(end: End) -> str:
 
 def _check_ends(given: Given) -> None:
     of_ends = [end for _, end in given._ends() if not isinstance(end, str)]
-    for span in (*(fact.span for fact in given.made), *of_ends):
+    for span in (*(fact.span for fact in given.nodes), *of_ends):
         if not 0 <= span[0] <= span[1]:
             given._fail(f"{list(span)} is not a span: give its first and its last word, counted from 0")
     for span in of_ends:
         if len(_none_in(given, span)) > span[1] - span[0]:
             given._fail(f"a node of {_words(span)} is wanted, but {_words(span)} must have none")
-    variables = Counter(fact.variable for fact in given.made if fact.variable is not None)
+    variables = Counter(fact.variable for fact in given.nodes if fact.variable is not None)
     twice = next((name for name, count in variables.items() if count > 1), None)
     if twice is not None:
         given._fail(f"two nodes have the variable {twice!r:.60}")
@@ -191,13 +168,15 @@ def _check_ends(given: Given) -> None:
 
 
 def _check_overlaps(given: Given) -> None:
-    ordered = sorted(given.made, key=lambda fact: fact.span)
+    ordered = sorted(given.nodes, key=lambda fact: fact.span)
     for one, other in pairwise(ordered):
         if one.span == other.span and None in (one.variable, other.variable):
             given._fail(f"{one} and {other} have the same words: if you want both nodes, give each a variable")
         if one.span != other.span and other.span[0] <= one.span[1]:
             given._fail(f"{one} and {other} overlap: the spans of two nodes must be equal, or have no word in common")
     for fact in ordered:
+        if fact.is_constant and fact.name is not None:
+            given._fail(f"{fact}, a constant, has a name")
         if inside := _none_in(given, fact.span):
             given._fail(f"{fact} contradicts that word {min(inside)} must have no node")
 
@@ -235,8 +214,7 @@ def normal_edge(given: Given, edge: GivenEdge) -> tuple[int | Span, str, int | S
 
 
 def _is_given_constant(given: Given, place: int | Span) -> bool:
-    fact = given.made[place] if isinstance(place, int) else None
-    return isinstance(fact, GivenNode) and fact.is_constant
+    return isinstance(place, int) and given.nodes[place].is_constant
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -258,11 +236,11 @@ _TEXT = Key("a text", _is_text)
 _OBJECTS = Key("a list of objects", lambda value: isinstance(value, list) and {*map(type, value)} <= {dict}, False)
 _SPAN = Key("a span, [first word, last word], counted from 0", _is_span)
 _END = Key("a variable, or a span, [first word, last word]", lambda value: _is_text(value) or _is_span(value))
-_NODE = {"span": _SPAN, "variable": _TEXT._replace(required=False)}
-_STRINGS = Key("a list of texts", lambda value: isinstance(value, list) and bool(value) and all(map(_is_text, value)))
+_STRINGS = Key("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)), False)
+_NODE = {"span": _SPAN, "concept": _TEXT, "variable": _TEXT._replace(required=False)}
+_NODE |= {"constant": TRUTH._replace(required=False), "name": _STRINGS}
 _PARTS: Mapping[str, tuple[type, Mapping[str, Key]]] = {
-    "nodes": (GivenNode, {**_NODE, "concept": _TEXT, "constant": TRUTH._replace(required=False)}),
-    "names": (GivenName, {**_NODE, "type": _TEXT, "strings": _STRINGS._replace(required=False)}),
+    "nodes": (GivenNode, _NODE),
     "edges": (GivenEdge, {"source": _END, "role": _TEXT, "target": _END}),
 }
 _LINE = dict.fromkeys(_PARTS, _OBJECTS) | {
