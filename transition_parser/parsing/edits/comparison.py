@@ -30,9 +30,7 @@ def mend_comparisons(draft: Draft) -> None:
         if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
             _recommend(draft, place)
     for node in draft.nodes_of("have-degree-91"):
-        below = draft.below(node)
-        if draft.labels[below.get("ARG3", node)] in _CONSEQUENCES and "ARG4" in below and "ARG6" not in below:
-            draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))
+        _mend_consequence(draft, node)
     if may_compare(draft) and draft.tree is not None:
         view = TreeView(draft, draft.tree)
         for place in [place for place, form in enumerate(draft.forms) if form in _SECONDS]:
@@ -46,6 +44,22 @@ def mend_comparisons(draft: Draft) -> None:
     both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
     if len(both) == 2 and both[0] == 1:
         _correlate(draft, *both)
+
+
+def _mend_consequence(draft: Draft, node: int) -> None:
+    """Give *too tired to drive* and *old enough to vote* the verb that follows from them."""
+    below = draft.below(node)
+    degree = below.get("ARG3", -1)
+    if degree < 0 or draft.labels[degree] not in _CONSEQUENCES or "ARG6" in below:
+        return
+    if "ARG4" in below:
+        draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))
+        return
+    before = draft.place(degree) + (1 if draft.labels[degree] == "enough" else 2)
+    verb = draft.frames.get(before + 1, -1) if draft.forms[before : before + 1] == ["to"] else -1
+    if verb >= 0 and verb not in draft.neighbors(node):
+        draft.add_edge(node, "ARG6", verb)
+        draft.remove_edges(lambda edge: edge[::2] == (below.get("ARG2"), verb))
 
 
 def _is_comparative(draft: Draft, place: int) -> bool:

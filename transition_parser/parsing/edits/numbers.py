@@ -6,12 +6,62 @@ import re
 
 from transition_parser.graphs.amr import Edge, distances, is_number, quoted
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.text.lemmas import number_of
 from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
 
 _PATHS = {"through": "path", "along": "path", "from": "source", "to": "destination"}
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
 _WEEKDAYS = re.compile("(mon|tues|wednes|thurs|fri|satur|sun)days?")
 _MISREAD = re.compile("(ARG[1-5]|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
+
+
+_BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
+_AFTER_AGES = ("", ",", ".", "?", "!", ";", "and", "but", "or", "when")
+
+
+def mend_ages(draft: Draft) -> None:
+    """Give somebody the age that only a number says: *when I was six*."""
+    for place in range(1, len(draft.words) - 1):
+        label, (be, said, following) = SUBJECTS.get(draft.forms[place - 1]), draft.forms[place : place + 3]
+        number = number_of([said]) or (said if said.isdigit() else "")
+        is_age = label in ("i", "you", "he", "she") and be in _BE and following in _AFTER_AGES
+        if is_age and number.isdigit() and 0 < int(number) < 120:
+            _mend_age(draft, place + 1, str(label), number)
+
+
+def _mend_age(draft: Draft, place: int, label: str, number: str) -> None:
+    inside, known = draft.inside(place, place + 1), draft.nodes_of(label)
+    dates = {
+        edge.source for edge in draft.edges if edge.target in inside and draft.labels[edge.source] == "date-entity"
+    }
+    inside |= dates | {edge.target for edge in draft.edges if edge.source in dates} & draft.constants
+    age = draft.new_node("age-01", False, min(inside, default=-1))
+    known.sort(key=lambda node: draft.place(node) != place - 2)
+    subject = known[0] if known else draft.new_node(label, False, age)
+    is_time, owner = draft.forms[place - 3] == "when", -1
+    for edge in [edge for edge in draft.edges if not inside.isdisjoint(edge[::2])]:
+        source, role, target = edge
+        if source in inside and target not in {subject, *inside}:
+            draft.replace_edge(edge, Edge(age, role, target))
+        elif source not in {subject, *inside} and not is_time:
+            draft.replace_edge(edge, Edge(source, role, age))
+        else:
+            owner = source if draft.is_frame(source) else owner
+            draft.replace_edge(edge)
+    for edge in [edge for edge in draft.edges if edge[1:] == ("time", subject)]:  # *when he was six*: `:time he`
+        owner = edge.source
+        draft.replace_edge(edge)
+    draft.removed |= inside
+    if draft.top in inside | {subject}:
+        draft.top = age
+    elif is_time:
+        before = [edge.target for edge in draft.members(draft.top) if -1 < draft.place(edge.target) < place]
+        draft.add_edge(owner if owner >= 0 else [draft.top, *before][-1], "time", age)
+    draft.add_edge(age, "ARG1", subject)
+    quantity = draft.add_below(age, "ARG2", "temporal-quantity")
+    draft.add_below(quantity, "quant", number)
+    draft.add_below(quantity, "unit", "year")
 
 
 _YEAR = re.compile(r"1\d{3}|20\d\d")

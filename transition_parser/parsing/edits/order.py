@@ -18,7 +18,7 @@ from transition_parser.parsing.edits.greetings import mend_greetings
 from transition_parser.parsing.edits.lists import gather_members
 from transition_parser.parsing.edits.names import add_names, type_names
 from transition_parser.parsing.edits.negation import negate
-from transition_parser.parsing.edits.numbers import mend_numbers, mend_quantities, mend_times, mend_years
+from transition_parser.parsing.edits.numbers import mend_ages, mend_numbers, mend_quantities, mend_times, mend_years
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
 from transition_parser.parsing.edits.questions import mend_direct_questions, mend_modal_questions
 from transition_parser.parsing.edits.referents import mend_owners
@@ -55,6 +55,7 @@ EDITS: Mapping[str, Edit] = {
     "modal questions": _each(mend_modal_questions),  # after commands, which are none: *can you tell me …?*
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
     "addresses": _each(mend_addresses),
+    "ages": _each(mend_ages),
     "years": _each(mend_years),
     "times": _each(mend_times),  # before quantities, for which search takes some times
     "numbers": _each(mend_numbers),
