@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from transition_parser.graphs.amr import Edge, distances, is_number, quoted
+from transition_parser.graphs.amr import Edge, is_number, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text.lemmas import number_of
 from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
 
-_PATHS = {"through": "path", "along": "path", "from": "source", "to": "destination"}
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
 _WEEKDAYS = re.compile("(mon|tues|wednes|thurs|fri|satur|sun)days?")
 _MISREAD = re.compile("(ARG[1-5]|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
@@ -128,8 +127,6 @@ def mend_numbers(draft: Draft) -> None:
         is_degree = any(first <= said.first < end for (first, end, _), _ in scales)
         if not is_degree and said.value not in draft.labels:
             _count(draft, said)
-    for rate in draft.nodes_of("rate-entity-91"):
-        _free_rate(draft, rate)
 
 
 def _count(draft: Draft, said: SpanValue) -> None:
@@ -163,31 +160,6 @@ def _count(draft: Draft, said: SpanValue) -> None:
         draft.removed.update({edge.target} & draft.constants)
     draft.removed |= inside
     draft.add_edge(owner, "quant", draft.new_node(value, True, noun))
-
-
-def _free_rate(draft: Draft, rate: int) -> None:
-    """Take what stands after a rate from its parts, to the node above it."""
-    parts = {edge.target for edge in draft.edges if edge.source == rate and edge.role in ("ARG1", "ARG2")}
-    parts = {part for part in parts if draft.labels[part].endswith("-quantity")}
-    above = next((edge.source for edge in draft.edges if edge.target == rate and edge.source not in parts), None)
-    if above is None:
-        return
-    for edge in [*draft.edges]:
-        other = edge.source if edge.target in parts else edge.target
-        is_stray = (edge.source in parts) != (edge.target in parts) and edge.role not in ("unit", "scale")
-        if (
-            not is_stray
-            or other in (rate, above)
-            or other in draft.constants
-            or (edge.source in parts and edge.role == "quant")
-        ):
-            continue
-        draft.replace_edge(edge)
-        if other not in distances(draft.edges, draft.top):
-            before = draft.forms[max(draft.place(other) - 3, 0) : max(draft.place(other), 0)]
-            role = next((_PATHS[form] for form in reversed(before) if form in _PATHS), "location")
-            draft.edges.append(Edge(above, role, other))
-            draft.edge_origins.append(-1)
 
 
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
