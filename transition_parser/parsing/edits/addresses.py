@@ -81,7 +81,7 @@ def _mend_name(draft: Draft, node: int, name: int) -> None:
         if len(strings) == 1:
             draft.labels[node] = entity
         else:
-            address = draft.new_node(entity, False, draft.node_origins[text])
+            address = draft.new_node(entity, False, text)
             draft.add_edge(node, "mod", address)
         draft.add_below(address, "value", draft.labels[text])
         draft.removed.add(text)

@@ -85,6 +85,8 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     elif Edge(old, "mod", subject) not in draft.edges and (
         view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb)
     ):
+        if draft.is_frame(subject) and not draft.is_frame(old):
+            return  # a wrong tree
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
         may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS
         if is_part or not (may_refer or view.is_in(old, inside)):

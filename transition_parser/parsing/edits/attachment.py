@@ -148,7 +148,9 @@ def _mend_where(view: TreeView) -> None:
         if min(noun, verb) >= 0 and draft.neighbors(noun).isdisjoint(unit) and noun not in unit:
             draft.add_edge(verb, "location", noun)
             for edge in [edge for edge in draft.edges if draft.is_frame(edge.target) and noun not in edge[::2]]:
-                if view.word(edge.target) in inside and view.word(edge.source) not in inside:
+                is_outside = view.word(edge.source) not in inside
+                is_back = edge.source in unit and edge.role in _TIMES and view.word(edge.target) not in inside
+                if is_back or (is_outside and view.word(edge.target) in inside):
                     view.change((edge, None))
 
 
@@ -265,6 +267,9 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
         view.change((edge, Edge(owner, role, clause)))  # an agent is no clause
     if clause not in draft.below(owner).values():
         draft.add_edge(owner, role, clause)
+        for edge in [edge for edge in draft.edges if edge[:2] == (owner, role) and edge.target != clause]:
+            if edge.target in draft.below(clause).values():  # *if he refuses to go*
+                draft.replace_edge(edge)
 
 
 def _mend_top(view: TreeView) -> None:

@@ -225,7 +225,7 @@ def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int
     at_word = [node for node, places in enumerate(draft.alignments) if places[:1] == (marker,)]
     degrees += [one for one in at_word if draft.labels[one] in _DEGREES and one not in (*degrees, *draft.removed)]
     label = {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
-    degree, *others = degrees or [draft.new_node(label, False, draft.node_origins[node])]
+    degree, *others = degrees or [draft.new_node(label, False, node)]
     if draft.labels[degree] in _DEGREES or draft.place(degree) == marker:
         draft.labels[degree] = label
     draft.removed.update(one for one in others if draft.neighbors(one) <= {node})

@@ -101,7 +101,7 @@ def _belong(view: TreeView, place: int) -> None:
     if min(subject, owner) < 0 or draft.below(owner).get("ARG0") == subject:
         return
     draft.labels[owner] = label
-    belong = draft.new_node("belong-01", False, draft.node_origins[owner])
+    belong = draft.new_node("belong-01", False, owner)
     for edge in [*draft.edges]:
         if {edge.source, edge.target} == {subject, owner}:
             draft.replace_edge(edge)

@@ -138,7 +138,7 @@ class Draft:
     def new_node(self, label: str, is_constant: bool, origin: int = -1) -> int:
         """Add a node and return its number. It has the words and confidence of `origin`, none and 1 for -1."""
         self.labels.append(label)
-        self.node_origins.append(origin)
+        self.node_origins.append(self.node_origins[origin] if origin >= 0 else -1)
         if is_constant:
             self.constants.add(len(self.labels) - 1)
         return len(self.labels) - 1
@@ -149,7 +149,7 @@ class Draft:
 
     def add_below(self, node: int, role: str, label: str) -> int:
         """Add a node or a constant below another node, whose words it gets, and return it."""
-        new = self.new_node(label, is_constant(label), self.node_origins[node])
+        new = self.new_node(label, is_constant(label), node)
         self.add_edge(node, role, new)
         return new
 

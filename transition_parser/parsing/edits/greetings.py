@@ -41,7 +41,7 @@ def _say(draft: Draft, verb: int, role: str, label: str) -> None:
     if old >= 0 and not known and sum(old in edge[::2] for edge in draft.edges) == 1:
         draft.labels[old] = label
         return
-    node = known[0] if known else draft.new_node(label, False, draft.node_origins[verb])
+    node = known[0] if known else draft.new_node(label, False, verb)
     if old >= 0:
         draft.replace_edge(Edge(verb, role, old), Edge(verb, role, node))
         draft.removed.update({old} if not draft.neighbors(old) else ())

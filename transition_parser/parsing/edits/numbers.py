@@ -121,7 +121,7 @@ def mend_numbers(draft: Draft) -> None:
         below = [draft.below(node) for node in draft.nodes_of("temperature-quantity")]
         if not any("scale" in one and draft.labels[one.get("quant", one["scale"])] == value for one in below):
             node = draft.put(first, end, "temperature-quantity", "ARG2")
-            draft.add_edge(node, "quant", draft.new_node(value, True, draft.node_origins[node]))
+            draft.add_edge(node, "quant", draft.new_node(value, True, node))
             draft.add_below(node, "scale", scale)
     for said in numbers_of_several_words(draft.forms):
         is_degree = any(first <= said.first < end for (first, end, _), _ in scales)

@@ -41,14 +41,14 @@ def mend_direct_questions(draft: Draft) -> None:
         elif role in _OF_VERBS and (verb := draft.below(source).get(_MODALS.get(draft.labels[source], ""))):
             draft.replace_edge(edge, Edge(verb, _OF_VERBS[role], unknown))  # *how far can it jump*
         elif role == "quant" and begins[:2] == ("how", "much") and begins[2] in _COPULAS and source == draft.top:
-            draft.top = draft.new_node("cost-01", False, draft.node_origins[unknown])
+            draft.top = draft.new_node("cost-01", False, unknown)
             draft.replace_edge(edge, Edge(draft.top, "ARG1", source), Edge(draft.top, "ARG2", unknown))
         elif role == "quant" and draft.labels[source] in ROLES:  # *how many of the players*
             draft.replace_edge(edge, edge._replace(source=draft.below(source).get("ARG0", source)))
         elif role == "duration" and begins == ("how", "many", "times"):
             draft.replace_edge(edge, edge._replace(role="frequency"))
         elif role == "mod" and source == unknown and first == "where" and begins[1] in _COPULAS:
-            draft.top = draft.new_node("be-located-at-91", False, draft.node_origins[unknown])
+            draft.top = draft.new_node("be-located-at-91", False, unknown)
             draft.replace_edge(edge, Edge(draft.top, "ARG1", target), Edge(draft.top, "ARG2", unknown))
         elif role == "mod" and source == unknown and first == "whose":
             draft.replace_edge(edge, Edge(target, "poss", unknown))
@@ -112,7 +112,7 @@ def _call(draft: Draft, unknown: int) -> None:
     elif others:  # *the tallest building*
         kinds = [draft.below(edge.source).get("ARG5", -1) for edge in others]
         label = next((draft.labels[kind] for kind in kinds if kind >= 0), "thing")
-        named = draft.new_node(label, False, draft.node_origins[unknown])
+        named = draft.new_node(label, False, unknown)
         for edge in others:
             draft.replace_edge(edge, edge._replace(target=named))
     if named >= 0:
