@@ -51,18 +51,6 @@ def test_no_sentences_and_no_words(lanes):
             assert found.shape == rows.shape and not found.any()
 
 
-@pytest.mark.parametrize("dtype", list(CLOSE))
-def test_the_norm_of_a_sum(lanes, dtype):
-    torch.manual_seed(1)
-    norm = torch.nn.LayerNorm(96).to(dtype)
-    torch.nn.init.normal_(norm.weight), torch.nn.init.normal_(norm.bias)
-    x, added = (torch.randn(5, 96).to(dtype) * 3 + 40 for _ in range(2))
-    total = x + added
-    normal = encoders.add_and_normalise(x, added, norm)
-    assert torch.equal(x, total)
-    assert torch.allclose(normal.float(), norm(total).float(), **CLOSE[dtype])
-
-
 @pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 6], [24, 7]])
 @pytest.mark.parametrize("filters", [64, 192])
 def test_letter_maxima(lanes, sizes, filters):

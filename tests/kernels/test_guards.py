@@ -65,10 +65,6 @@ def letters_case() -> dict:
 
 
 KERNELS = {
-    "add_and_normalise": (
-        encoders.add_and_normalise,
-        lambda: {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)},
-    ),
     "self_attention": (encoders.self_attention, attention_case),
     "recurrent_layer": (recurrent, lambda: {"kind": "lstm", "x": torch.randn(2, 3, 8), "lengths": longs(3, 1)}),
     "letter_maxima": (encoders.letter_maxima, letters_case),
@@ -76,11 +72,6 @@ KERNELS = {
     "replay_derivation": (searches.replay_derivation, replay_case),
 }
 WRONG = {
-    "add_and_normalise": [
-        ({"x": torch.randn(5, 48)}, "x must be"),
-        ({"norm": torch.nn.LayerNorm(96)}, "weight must be"),
-        ({"norm": torch.nn.LayerNorm(64, bias=False)}, "weight and a bias"),
-    ],
     "self_attention": [
         ({"query": torch.randn(3, 3, 64)}, "query must be"),
         ({"heads": 3}, "query must be"),

@@ -14,7 +14,7 @@ from tests.helpers.tables import make_machine, make_table
 from tests.states.brute_force import Graph, all_trees, gold_heads, legal_steps
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.oracles import oracle
+from transition_parser.oracles.static import oracle
 from transition_parser.states.costs import ILLEGAL, LOST_ARCS, Costs
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import DeviceTable

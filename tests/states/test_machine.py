@@ -14,7 +14,7 @@ from tests.helpers.tables import SPECIAL, make_machine, make_table
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import loader
-from transition_parser.oracles import oracle
+from transition_parser.oracles.static import oracle
 from transition_parser.states.machine import DependencyMachine, max_search_actions, replay, replay_by_states
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.states import FIELDS, STEPS_SINCE, DeviceTable

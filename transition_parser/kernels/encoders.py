@@ -35,7 +35,7 @@ def quantize_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
     return (weights * (LARGEST / largest)).round_().to(torch.int8), largest
 
 
-def quantise_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return the integers of rows, (R, dim) uint8, and the largest value of each (nan if not finite), (R, 1) float."""
     x = x.float()
     largest = x.abs().amax(1, keepdim=True)
@@ -268,25 +268,6 @@ def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases:
         require("biases", biases, torch.float, windows, filters), output.data_ptr(),
     )  # fmt: skip
     return output
-
-
-def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Add `added` (R, dim) to `x` (R, dim) in place, and return the layer norm of the sum, (R, dim)."""
-    if x.dim() != 2 or not supports(x, x.shape[1]):
-        raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {BLOCK} numbers")
-    dtype, (rows, dim) = x.dtype, x.shape
-    weight, bias = norm.weight, norm.bias
-    if weight is None or bias is None:
-        raise ValueError("the norm must have a weight and a bias")
-    if added.dtype is not dtype or not added.is_contiguous():
-        added = added.to(dtype).contiguous()
-    normal = torch.empty_like(x)
-    loader.library().add_and_normalise(
-        HALF[dtype], rows, dim, require("x", x, dtype, rows, dim), require("added", added, dtype, rows, dim),
-        require("the norm's weight", weight, dtype, dim), require("the norm's bias", bias, dtype, dim),
-        norm.eps, normal.data_ptr(),
-    )  # fmt: skip
-    return normal
 
 
 def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:

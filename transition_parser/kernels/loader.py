@@ -35,7 +35,6 @@ _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "recurrent_layer": (PROBLEM, (INT, INT, *(SIZE,) * 4, *(POINTER,) * 5)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
-    "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "int8_linear": (PROBLEM, (INT, INT, INT, SIZE, SIZE, *(POINTER,) * 3)),
     "int8_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
     "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),

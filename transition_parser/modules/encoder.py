@@ -18,7 +18,6 @@ from transition_parser.modules.layers import (
     EncoderLayer,
     HeadMask,
     LocalLayer,
-    add_and_normalise,
     gather_rows,
     linear,
     linear_of,
@@ -172,7 +171,7 @@ class WordEncoder(WordReader):
         inner = norms[0](rows)
         for layer, norm in zip(self.layers, norms[1:], strict=True):
             added = layer.infer(rows, inner, first, lengths, width)
-            inner = add_and_normalise(rows, added, norm)
+            inner = norm(rows.add_(added))
         return inner[: batch * width].unflatten(0, (batch, width))
 
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import encoders, loader
+from transition_parser.kernels import encoders
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
@@ -325,14 +325,7 @@ class EncoderLayer(nn.Module):
         heads_read = encoders.self_attention(
             attention.query(inner), keys, values, attention.heads, first, lengths, longest
         )
-        return self.feed_forward(add_and_normalise(x, attention.out(heads_read), self.norms[1]))
-
-
-def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Add `added` to x in place, both (N, dim) for N rows, and return `norm` of the sum."""
-    if loader.supports(x, x.size(1)):
-        return encoders.add_and_normalise(x, added, norm)
-    return norm(x.add_(added))
+        return self.feed_forward(self.norms[1](x.add_(attention.out(heads_read))))
 
 
 class Content(NamedTuple):

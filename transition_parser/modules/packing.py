@@ -15,7 +15,7 @@ from transition_parser.kernels.encoders import (
     Int8Product,
     Int8Weights,
     has_int8,
-    quantise_rows,
+    quantize_rows,
     quantize_weights,
 )
 from transition_parser.modules.layers import KEEP_RAW, KEEP_RAW_AND_PACK, KEEP_RAW_BESIDE_BF16, padded, padded_size
@@ -103,7 +103,7 @@ class Int8Linear(nn.Module):
         if self.product is not None:
             return self.product(x, self.activation)
         assert self._double is not None
-        integers, largest = quantise_rows(x)
+        integers, largest = quantize_rows(x)
         product = F.linear(integers.double() - ZERO, self._double).float() * self.int8.scale
         found = torch.addcmul(self.bias, product, largest)
         if self.activation != "none":
