@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
@@ -15,6 +15,7 @@ from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.smatch import graph_triples
 from transition_parser.oracles.amr import Derivation, amr_oracle
+from transition_parser.oracles.static import Coverage
 from transition_parser.text.pieces import normalize
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr import AmrSystem
@@ -86,16 +87,10 @@ def check_entry(entry: AmrEntry, system: AmrSystem) -> Checked:
 
 
 @dataclass
-class AmrCoverage:
+class AmrCoverage(Coverage):
     """The counts of the AMR oracle over a bank."""
 
-    sentences: int = 0
-    words: int = 0
-    seconds: float = 0.0  # in the oracle alone, without reading, aligning and replay
-    exact: int = 0
-    illegal: int = 0
     smatch: Counts = field(default_factory=Counts)
-    actions: Counter[Action] = field(default_factory=Counter)
     skipped: list[InputError] = field(default_factory=list)  # entries whose graphs the oracle could not build
     unreadable: list[InputError] = field(default_factory=list)  # entries that the oracle never got
 
@@ -106,35 +101,20 @@ class AmrCoverage:
             assert derived.error is not None
             self.skipped.append(derived.error)
             return
-        self.sentences += 1
-        self.words += len(derived.words)
-        self.seconds += derived.seconds
-        self.actions.update(derived.derivation.actions)
+        self.count(len(derived.words), derived.derivation.actions, derived.seconds)
         self.exact += item.exact
         self.illegal += item.illegal
         self.smatch += item.smatch or Counts()
 
-    @property
-    def lossless(self) -> bool:
-        """True if replay built every graph that was not skipped, with legal actions only."""
-        return self.exact == self.sentences and not self.illegal
-
-    def report(self, checked: bool) -> dict:
-        """Return the figures under the names of `oracle --json`; shares and Smatch are from 0 to 1."""
-        total, skipped = self.actions.total(), len(self.unreadable) + len(self.skipped)
-        figures: dict = {
-            "sentences": self.sentences + skipped,
-            "skipped": skipped,
-            "actions_per_token": round(total / self.words, 4) if self.words else 0.0,
-            "action_types": len(self.actions),
+    def report(self, checked: bool) -> dict[str, Any]:
+        """Return the figures under the names of `oracle --json`; Smatch is from 0 to 1."""
+        figures = self.figures(len(self.unreadable) + len(self.skipped), checked) | {
             "singletons": sum(count == 1 for count in self.actions.values()),
-            "sentences_per_second": round(self.sentences / self.seconds, 1) if self.seconds else 0.0,
             "kinds": _by_kind(self.actions),
             "types_of_kind": _by_kind(dict.fromkeys(self.actions, 1)),
         }
         if checked:
-            smatch = {name: round(getattr(self.smatch, name), 4) for name in ("precision", "recall", "f1")}
-            figures |= {"exact": self.exact, "illegal_steps": self.illegal, "smatch": smatch}
+            figures["smatch"] = {name: round(getattr(self.smatch, name), 4) for name in ("precision", "recall", "f1")}
         return figures
 
 

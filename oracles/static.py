@@ -6,8 +6,10 @@ Each system defines its own oracle (`TreeSystem.oracle`).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence
@@ -38,65 +40,72 @@ def oracle(system: TreeSystem, words: Sequence[str], tree: DependencyTree) -> It
 
 @dataclass
 class Coverage:
-    """The counts of an oracle over a file. All fields from `words` on leave out the skipped sentences.
+    """The counts of an oracle over a file, without the sentences that are left out.
 
     seconds: the time spent in the oracle alone, without reading and replay
-    types: the distinct tokens of the actions
-    exact: the sentences whose replay gives the gold tree
-    illegal_steps: the sentences whose replay met an illegal action or stopped early; they count as wrong
-    heads: the words with the right head
-    labeled: the words with the right head and relation
+    exact: the sentences whose replay gives the gold graph
+    illegal: the sentences whose replay met an illegal action or stopped early
     """
 
     sentences: int = 0
-    skipped: int = 0
-    nonprojective: int = 0
     words: int = 0
-    actions: int = 0
-    swaps: int = 0
     seconds: float = 0.0
-    types: set[str] = field(default_factory=set)
+    actions: Counter[Action] = field(default_factory=Counter)
     exact: int = 0
-    illegal_steps: int = 0
-    heads: int = 0
-    labeled: int = 0
+    illegal: int = 0
 
-    def report(self, checked: bool) -> dict[str, float]:
-        """Return the figures under the names of `oracle --json`; scores are in percent."""
-        done = self.sentences - self.skipped
-        figures = {
-            "sentences": self.sentences,
-            "skipped": self.skipped,
-            "nonprojective": self.nonprojective,
-            "actions_per_token": round(self.actions / self.words, 4) if self.words else 0.0,
-            "action_types": len(self.types),
-            "swaps": self.swaps,
-            "sentences_per_second": round(done / self.seconds, 1) if self.seconds else 0.0,
+    def count(self, words: int, actions: Sequence[Action], seconds: float) -> None:
+        """Count a sentence and its derivation."""
+        self.sentences += 1
+        self.words += words
+        self.seconds += seconds
+        self.actions.update(actions)
+
+    def figures(self, left_out: int, checked: bool) -> dict[str, Any]:
+        """Return the figures of graphs of any kind under the names of `oracle --json`."""
+        figures: dict[str, Any] = {
+            "sentences": self.sentences + left_out,
+            "skipped": left_out,
+            "actions_per_token": round(self.actions.total() / self.words, 4) if self.words else 0.0,
+            "action_types": len(self.actions),
+            "sentences_per_second": round(self.sentences / self.seconds, 1) if self.seconds else 0.0,
         }
-        if checked:
-            figures["exact"] = self.exact
-            figures["illegal_steps"] = self.illegal_steps
-            figures["uas"] = round(100.0 * self.heads / self.words, 2) if self.words else 0.0
-            figures["las"] = round(100.0 * self.labeled / self.words, 2) if self.words else 0.0
-        return figures
+        return figures | ({"exact": self.exact, "illegal_steps": self.illegal} if checked else {})
 
     @property
     def lossless(self) -> bool:
-        """True if replay built the gold tree of every sentence that was not skipped, with legal actions only."""
-        return self.exact == self.sentences - self.skipped and not self.illegal_steps
+        """True if replay built each graph that was not left out, with legal actions only."""
+        return self.exact == self.sentences and not self.illegal
+
+
+@dataclass
+class TreeCoverage(Coverage):
+    """The counts of an oracle of trees; heads: the words with the right head; labeled: also the right relation."""
+
+    skipped: int = 0
+    nonprojective: int = 0  # of all sentences
+    heads: int = 0
+    labeled: int = 0
+
+    def report(self, checked: bool) -> dict[str, Any]:
+        """Return the figures under the names of `oracle --json`; scores are in percent."""
+        swaps = self.actions[Action(Kind.SWAP)]
+        figures = self.figures(self.skipped, checked) | {"nonprojective": self.nonprojective, "swaps": swaps}
+        for name, right in {"uas": self.heads, "las": self.labeled}.items() if checked else ():
+            figures[name] = round(100.0 * right / self.words, 2) if self.words else 0.0
+        return figures
 
 
 def run_oracle(
     sentences: Iterable[Sentence],
     system: TreeSystem,
-    coverage: Coverage,
+    coverage: TreeCoverage,
     check: bool = False,
     nonprojective: str = "skip",
 ) -> Iterator[tuple[Sentence, list[Action] | None]]:
     """Yield each sentence with its actions (None for a skipped sentence), and count in `coverage`."""
     for sentence in sentences:
         tree, words = sentence.tree(), sentence.forms
-        coverage.sentences += 1
         coverage.nonprojective += not tree.is_projective()
         start = time.perf_counter()
         try:
@@ -108,23 +117,19 @@ def run_oracle(
             coverage.skipped += 1
             yield sentence, None
             continue
-        coverage.seconds += time.perf_counter() - start
-        coverage.words += len(tree)
-        coverage.actions += len(actions)
-        coverage.swaps += sum(action.kind is Kind.SWAP for action in actions)
-        coverage.types.update(map(str, set(actions)))
+        coverage.count(len(tree), actions, time.perf_counter() - start)
         if check:
             _check(coverage, system, words, tree, actions)
         yield sentence, actions
 
 
 def _check(
-    coverage: Coverage, system: TreeSystem, words: list[str], tree: DependencyTree, actions: list[Action]
+    coverage: TreeCoverage, system: TreeSystem, words: list[str], tree: DependencyTree, actions: list[Action]
 ) -> None:
     try:
         replayed = system.replay(words, actions)
     except ValueError:
-        coverage.illegal_steps += 1
+        coverage.illegal += 1
         return
     coverage.exact += replayed == tree
     _, heads, labeled = attachment_scores([tree], [replayed])

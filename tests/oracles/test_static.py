@@ -11,7 +11,7 @@ from tests.states.brute_force import all_trees
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.oracles.static import Coverage, oracle, run_oracle
+from transition_parser.oracles.static import TreeCoverage, oracle, run_oracle
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, make_system
 
 SWAP_SYSTEMS = [name for name, system in SYSTEMS.items() if name in TREE_SYSTEMS and not system.projective_only]
@@ -79,8 +79,8 @@ def test_three_words_by_hand(name, expected):
     assert " ".join(map(str, round_trip(name, tree))) == expected
 
 
-def cover(path, name: str, **options) -> Coverage:
-    coverage = Coverage()
+def cover(path, name: str, **options) -> TreeCoverage:
+    coverage = TreeCoverage()
     for _ in run_oracle(read_conllu(path), make_system(name), coverage, check=True, **options):
         pass
     return coverage
@@ -105,7 +105,7 @@ def test_a_wrong_replay_is_counted(monkeypatch):
     monkeypatch.setattr(static, "oracle", lambda *args: list(original(*args))[:-1])
     coverage = cover(SAMPLE, "arc-hybrid-swap")
     assert not coverage.lossless
-    assert coverage.exact == 0 and coverage.illegal_steps == 64
+    assert coverage.exact == 0 and coverage.illegal == 64
 
 
 def test_nonprojective_trees_can_be_an_error():

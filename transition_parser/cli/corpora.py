@@ -218,7 +218,7 @@ def _run_trees(arguments: argparse.Namespace) -> int:
     if not sentences:
         raise input_error("the file holds no sentences", arguments.input)
     system = make_system(arguments.system, roots=RootRelations.from_trees(sentence.tree() for sentence in sentences))
-    coverage = static.Coverage()
+    coverage = static.TreeCoverage()
     results = static.run_oracle(sentences, system, coverage, arguments.check, arguments.nonprojective)
     with output(arguments.out_actions or os.devnull) as file:
         for _sentence, actions in progress(results, "oracle"):
