@@ -59,10 +59,7 @@ def _request(draft: Draft) -> None:
     node, verb = sorted(edge[::2], key=lambda end: end not in unknown)
     if "please" in draft.forms or draft.words[draft.place(verb)].lemma in _REQUESTED:
         draft.replace_edge(edge)
-        for other in [other for other in draft.edges if other.source == node]:
-            draft.replace_edge(other, other._replace(source=verb))
-        draft.top = verb if draft.top == node else draft.top
-        draft.removed.add(node)
+        draft.merge(node, verb)
         for role, label in (("mode", "imperative"), ("polite", "+")):
             value = draft.below(verb).get(role)
             draft.removed.discard(value)

@@ -73,7 +73,7 @@ def _recommend(draft: Draft, place: int) -> None:
     after = [verb for verb in draft.frames if verb > place]
     if draft.at(place) and after:
         node, verb = draft.put(place, place + 1, "recommend-01", "ARG1"), draft.frames[min(after)]
-        draft.top = node if draft.top == verb else draft.top
+        draft.move_top(verb, node)
         for edge in [*draft.edges]:
             if edge.source == node or (edge.source, edge.target) == (verb, node):
                 draft.replace_edge(edge)
@@ -100,7 +100,8 @@ def _as_well(draft: Draft, place: int) -> None:
     for node in [node for node, places in enumerate(draft.alignments) if {*places} & {place, place + 1, place + 2}]:
         verb, other = (draft.below(node).get(role, -1) for role in ("op1", "op2"))
         if draft.labels[node] == "and" and verb in draft.frames.values() and other not in (-1, *draft.frames.values()):
-            draft.labels[node], draft.top = "have-degree-91", verb if draft.top == node else draft.top
+            draft.labels[node] = "have-degree-91"
+            draft.move_top(node, verb)
             draft.replace_edge(Edge(node, "op1", verb), Edge(node, "ARG1", verb))
             draft.replace_edge(Edge(node, "op2", other), Edge(node, "ARG4", other))
             draft.add_below(node, "ARG2", "well")

@@ -53,14 +53,14 @@ def _mend_relation(draft: Draft, relation: int) -> None:
         draft.remove_edges(lambda edge: edge.source == relation)
         draft.add_edge(kind, "poss", owner)
         draft.removed.add(relation)
-        draft.top = kind if draft.top == relation else draft.top
+        draft.move_top(relation, kind)
     elif draft.top == kind or any(edge.target == kind and edge.source != relation for edge in draft.edges):
         person = draft.new_node("person", False, kind)
         for edge in [edge for edge in draft.edges if kind in edge[::2] and edge.source != relation]:
             moved = [person if end == kind else end for end in edge[::2]]
             draft.replace_edge(edge, Edge(moved[0], edge.role, moved[1]))
         draft.add_edge(relation, "ARG0", person)
-        draft.top = person if draft.top == kind else draft.top
+        draft.move_top(kind, person)
 
 
 def _mend_agent(draft: Draft, frame: int, agent: int) -> None:

@@ -28,7 +28,7 @@ def mend_copulas(draft: Draft) -> None:
             _identify_name(draft, place)
         elif (form, following) == ("been", "to"):
             _locate(draft, place)
-        elif draft.words[place].lemma in WEATHER and draft.forms[place - 1] in ("it", *BEFORE_VERBS):
+        elif draft.words[place].lemma in WEATHER and draft.forms[place - 1] in ("it", *_COPULAS, *BEFORE_VERBS):
             _remove_weather(draft, draft.frames.get(place, -1))
     if draft.tree is not None:
         view = TreeView(draft, draft.tree)
@@ -90,7 +90,7 @@ def _locate(draft: Draft, place: int) -> None:
             draft.replace_edge(edge, edge._replace(target=located))
         elif edge.role in ("time", "polarity", "frequency", "duration"):
             draft.replace_edge(edge, edge._replace(source=located))
-    draft.top = located if draft.top == where else draft.top
+    draft.move_top(where, located)
 
 
 def _belong(view: TreeView, place: int) -> None:

@@ -1,4 +1,4 @@
-"""What people say in a word or two: *thanks*, *see you tomorrow*, *welcome*, a number, an emoji."""
+"""What people say in a word or two: *thanks*, *see you tomorrow*, *what's up?*, *welcome*, a number, an emoji."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def mend_greetings(draft: Draft) -> None:
             _say(draft, frames[0], "ARG0", "i")
         elif form == "welcome" and following in ("to", "home", "back"):
             _welcome(draft, frames[0])
+    if draft.forms[0] == "what" and draft.forms[2:] in (["up", "?", ""], ["up", ""]):
+        for node in [node for node in draft.at(2) if draft.is_frame(node)]:
+            draft.labels[node] = "up"
+            for edge in [edge for edge in draft.edges if edge.source == node]:
+                draft.replace_edge(edge, Edge(edge.target, "mod", node))
     if len(draft.words) == 1:
         _name_symbol(draft, draft.words[0].form)
 

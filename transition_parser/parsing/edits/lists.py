@@ -25,7 +25,7 @@ def gather_members(draft: Draft) -> None:
 
 def _share(draft: Draft, conjunction: int) -> None:
     """Give the object of the last two verbs to those before them: *designs , builds and sells buses*."""
-    members = {edge.target for edge in draft.edges if edge.source == conjunction and edge.role[:2] == "op"}
+    members = {edge.target for edge in draft.members(conjunction)}
     places = {draft.place(node): node for node in members}
     between = {form for one, other in pairwise(sorted(places)) for form in draft.forms[one + 1 : other]}
     *others, objects = [draft.below(places[place]).get("ARG1") for place in sorted(places)] or [None]
@@ -53,7 +53,8 @@ def _gather(draft: Draft, conjunction: int) -> None:
         frame = draft.edges[frames[place]].source if place in frames else -1
         shared = {e.target for e in draft.edges if e.source == frame and e.role[:3] == "ARG"} - {conjunction}
         if any(e.source in beside and e.role[:3] == "ARG" and e.target in shared for e in draft.edges):
-            ops[place], draft.top = frames[place], conjunction if draft.top == frame else draft.top
+            ops[place] = frames[place]
+            draft.move_top(frame, conjunction)
             for i, e in edges:  # a list without a parent takes the place of the frame
                 if e.target == frame and e.source not in beside and not has_parent:
                     draft.edges[i] = e._replace(target=conjunction)

@@ -66,7 +66,7 @@ def _unable(draft: Draft, place: int) -> None:
     draft.replace_edge(negation)
     for edge in [edge for edge in draft.edges if edge.target == verb]:
         draft.replace_edge(edge, edge._replace(target=possible))
-    draft.top = possible if draft.top == verb else draft.top
+    draft.move_top(verb, possible)
     draft.add_edge(possible, "ARG1", verb)
     draft.add_edge(possible, "polarity", negation.target)
 
@@ -74,7 +74,7 @@ def _unable(draft: Draft, place: int) -> None:
 def _nor(draft: Draft, place: int) -> None:
     """Negate each of two frames that *neither … nor*, or *not …, nor* join; join things by *or*."""
     for node, label in enumerate(draft.labels):
-        members = [edge.target for edge in draft.edges if edge.source == node and edge.role[:2] == "op"]
+        members = [edge.target for edge in draft.members(node)]
         is_of_frames = {*members} <= {*draft.frames.values()}
         if label == "nor" and members and not is_of_frames:
             draft.labels[node] = "or"

@@ -141,7 +141,7 @@ def _count(draft: Draft, said: SpanValue) -> None:
     inside -= {owner}
     if owner == noun and (kind := UNITS.get(draft.labels[noun])):
         owner = draft.new_node(kind, False, noun)
-        draft.top = owner if draft.top == noun else draft.top
+        draft.move_top(noun, owner)
         draft.edges = [edge._replace(target=owner) if edge.target == noun else edge for edge in draft.edges]
         draft.add_edge(owner, "unit", noun)
     for edge in [edge for edge in draft.edges if edge.source in inside or edge.target in inside]:

@@ -10,7 +10,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
+from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.modules.semantic_roles import (
     FARTHEST,
     OTHER_ROLE,
@@ -224,8 +224,7 @@ class _Labeled:
 
     def shared(self, node: int) -> set[int]:
         """Return the arguments of other members of the lists that a frame is a member of."""
-        lists = {edge.source for edge in self.draft.edges if edge.target == node and edge.role[:2] == "op"}
-        lists = {one for one in lists if self.draft.labels[one] in CONJUNCTIONS}
+        lists = self.draft.lists_of(node)
         others = {edge.target for edge in self.draft.edges if edge.source in lists and edge.target != node}
         return {edge.target for edge in self.draft.edges if edge.source in others and core_role(edge.role) is not None}
 
