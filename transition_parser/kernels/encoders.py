@@ -132,12 +132,11 @@ class Int8Stack:
     """The weights of several layers of BERT of one size, as `int8_layers` reads them. Others raise `ValueError`."""
 
     def __init__(self, layers: Sequence[Int8Layer], heads: int) -> None:
-        if not has_int8():
-            raise ValueError("layers whose weights are integers: not supported by this processor")
         self.dim, self.inner = layers[0].output.inputs, layers[0].inner.outputs
         self.heads, self.layers = heads, len(layers)
         if not supports_int8(self.dim, self.inner, heads):
-            raise ValueError(f"layers of width {self.dim}, feed-forward {self.inner} and {heads} heads: not supported")
+            sizes = f"width {self.dim}, feed-forward {self.inner} and {heads} heads"
+            raise ValueError(f"layers of integers of {sizes}: not supported by this processor or library")
         dim, inner = self.dim, self.inner
         shapes = (3 * dim, dim), (dim, dim), (inner, dim), (dim, inner)
         products, norms = [], []
