@@ -134,14 +134,16 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
 
 
 @needs_int8
-def test_convolutions_are_computed_with_int8(amr_parser):
-    """Also where the rest is packed for bf16; with kernels and without, the convolution is the same."""
+def test_convolutions_are_computed_with_int8(amr_parser, monkeypatch):
+    """Also where the rest is packed for bf16; the linear layer over three words gives what the convolution gives."""
     (layer,) = amr_parser("positions", "int8").model.encoder.local
     assert layer.inner.product is not None
     x, words = torch.randn(2, 5, layer.norm.weight.numel()).to(layer.norm.weight.dtype), torch.ones(2, 5, dtype=bool)
     words[1, 3:] = False
     with torch.inference_mode():
-        assert torch.equal(layer(x, words), layer.infer(x.clone(), words))
+        found = layer(x, words)
+        monkeypatch.setattr(layer, "inner", None)
+        assert torch.allclose(found, layer(x, words), atol=0.05)
 
 
 @pytest.mark.parametrize("why", ["emulated int8", "training", "autocast", "SHIFTs", "no kernels"])

@@ -164,15 +164,12 @@ class WordEncoder(WordReader):
         """Return the output of all layers and of the last norm by kernels; x may be changed in place."""
         batch, width, _ = x.shape
         for layer in self.local:
-            x = layer.infer(x, mask)
+            x = layer(x, mask)
         rows = padded(x.flatten(0, 1))
         first, lengths = width * torch.arange(batch, dtype=torch.int32), lengths.int()
-        norms = [*(layer.norms[0] for layer in self.layers), self.norm]
-        inner = norms[0](rows)
-        for layer, norm in zip(self.layers, norms[1:], strict=True):
-            added = layer.infer(rows, inner, first, lengths, width)
-            inner = norm(rows.add_(added))
-        return inner[: batch * width].unflatten(0, (batch, width))
+        for layer in self.layers:
+            rows = layer.infer(rows, first, lengths, width)
+        return self.norm(rows)[: batch * width].unflatten(0, (batch, width))
 
 
 class LSTM(nn.LSTM):

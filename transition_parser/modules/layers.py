@@ -275,30 +275,16 @@ class LocalLayer(nn.Module):
         """Return x (B, P, dim) with the convolution added; `words` (B, P) is False at padding."""
         inner = self.norm(x) * words.unsqueeze(-1)
         if self.inner is None:
-            mixed = F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2)
-        else:
-            mixed = self._product(inner).view_as(x)
-        return x + self.dropout(mixed)
-
-    def infer(self, x: Tensor, words: Tensor) -> Tensor:
-        """Add the convolution to x (B, P, dim) in place, by a matrix product of `padded` rows, and return x."""
-        return x.add_(self._product(self.norm(x) * words.unsqueeze(-1)).view_as(x))
-
-    def _product(self, x: Tensor) -> Tensor:
-        """Return the convolution of x (B, P, dim) as rows (B · P, dim), after the activation."""
-        around = F.pad(x, (0, 0, 1, 1))
-        three = padded(torch.cat([around[:, :-2], x, around[:, 2:]], 2).flatten(0, 1))
-        mixed = F.linear(three, self._weight(), self.mix.bias) if self.inner is None else self.inner(three)
-        return (mixed if self.activation_in_product else mixed.relu_())[: x.size(0) * x.size(1)]
+            return x + self.dropout(F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2))
+        around = F.pad(inner, (0, 0, 1, 1))
+        three = torch.cat([around[:, :-2], inner, around[:, 2:]], 2).flatten(0, 1)
+        mixed = self.inner(padded(three))[: len(three)].view_as(x)
+        return x + self.dropout(mixed if self.activation_in_product else F.relu(mixed))
 
     def unfold(self) -> None:
         """Move the convolution into a linear layer, which `packing` can replace. A second call does nothing."""
-        if self.inner is None:
-            self.inner = linear_of(self._weight(), self.mix.bias)
-
-    def _weight(self) -> Tensor:
-        """Return the convolution's weight as that of a linear layer over three words, (dim, 3 dim)."""
-        return self.mix.weight.permute(0, 2, 1).flatten(1)
+        if self.inner is None:  # the weight of a linear layer over three words, (dim, 3 dim)
+            self.inner = linear_of(self.mix.weight.permute(0, 2, 1).flatten(1), self.mix.bias)
 
 
 class EncoderLayer(nn.Module):
@@ -318,14 +304,15 @@ class EncoderLayer(nn.Module):
         x = x + self.dropout(self.attention(inner, inner, mask))
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
-    def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
-        """Add attention to x (N, dim) in place, given the norm of x; return feed-forward, which the caller adds."""
-        attention = self.attention
+    def infer(self, x: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
+        """Return x (N, dim), the words of sentences one after another, changed in place, with attention by a kernel."""
+        attention, inner = self.attention, self.norms[0](x)
         keys, values = attention.key_value(inner).chunk(2, 1)
         heads_read = encoders.self_attention(
             attention.query(inner), keys, values, attention.heads, first, lengths, longest
         )
-        return self.feed_forward(self.norms[1](x.add_(attention.out(heads_read))))
+        x.add_(attention.out(heads_read))
+        return x.add_(self.feed_forward(self.norms[1](x)))
 
 
 class Content(NamedTuple):
