@@ -9,6 +9,7 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLES, SERVING, TreeView
 from transition_parser.text import word_list
+from transition_parser.text.frames import packaged
 
 _TIMES = frozenset("time duration frequency purpose cause condition concession manner".split())
 _PLACES = frozenset(
@@ -23,6 +24,7 @@ _MARKS = (
 )
 _LINKS = _MARKS | {"to": "purpose", "so": "purpose", "unless": "condition"}
 _PRONOUNS = frozenset(SUBJECTS.values())
+_OF_NOUNS = ("det", "case", "amod", "nmod", "nummod", "compound", "acl", "cop", "nsubj:pass")  # dependents of no verb
 _LOOSE = ("parataxis", "discourse")  # relations of clauses that may be the top beside the root
 
 
@@ -40,6 +42,7 @@ def attach(draft: Draft) -> None:
     if draft.tree is not None:
         view = TreeView(draft, draft.tree)
         for node, role, words in _lists(view):
+            _mend_verbs(view, words)
             _mend_members(view, node, role, words)
             _mend_heads(view, node, role, words[0])
         _mend_complements(view)
@@ -64,6 +67,16 @@ def _lists(view: TreeView) -> Iterator[tuple[int, str, Sequence[int]]]:
             yield (lists[0], "ARG", [first, second]) if is_contrast else (lists[0], "op", [first, *others])
 
 
+def _mend_verbs(view: TreeView, words: Sequence[int]) -> None:
+    """Make nouns that a conjunction joins with a verb verbs: *makes , packs and ships toys*."""
+    is_verb = words[0] in view.draft.frames and view.dependent(words[0], "nsubj", "obj") >= 0
+    for word in words[1:] if is_verb else ():
+        node, lemma = view.node(word), view.draft.words[word].lemma
+        is_noun = len(view.nodes[word]) == 1 and view.draft.labels[node] == lemma
+        if is_noun and view.dependent(word, *_OF_NOUNS) < 0 and (senses := packaged().senses(lemma)):
+            view.draft.labels[node] = f"{lemma}-{senses[0]}"
+
+
 def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) -> None:
     """Put the words that a conjunction joins in the place of words below them, and add those that are missing."""
     draft = view.draft
@@ -85,6 +98,8 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
     listed = {edge.target for edge in draft.edges if view.is_list(edge.source)}
     for word in free if role == "op" else ():
         if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {draft.is_frame(other)}:
+            for edge in [edge for edge in draft.edges if edge[::2] == (other, node)]:
+                draft.replace_edge(edge)
             draft.add_edge(node, role, other)
     in_order = sorted(draft.members(node, role), key=lambda edge: draft.place(edge.target))
     for number, edge in enumerate(in_order if free and role == "op" else (), 1):

@@ -28,7 +28,7 @@ _PLURALS = ("people", "men", "women", "children", "police")
 
 def mend_owners(draft: Draft) -> None:
     """Give what is *his*, *our* or *your* the owner, and relatives the person, that the possessive pronoun may be."""
-    if draft.tree is None:
+    if draft.tree is None or "nmod:poss" not in draft.tree.relations:
         return
     view = TreeView(draft, draft.tree)
     relations = {edge.source: edge.target for edge in draft.edges if edge.role == "ARG2"}
