@@ -6,10 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any, NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import output, unpacked_name
@@ -21,8 +24,10 @@ from transition_parser.parsing.files import may_pause, opened, sentences_or_line
 from transition_parser.parsing.formalisms.amr import multi_sentence
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, Parser
-from transition_parser.parsing.streams import as_they_come, in_chunks
+from transition_parser.parsing.preparation import in_chunks
 from transition_parser.parsing.texts import EmptyLine, Reading, TextReader, is_missing
+
+T = TypeVar("T")
 
 JSON_SUFFIX = ".jsonl"
 _TABLES = (JSON_SUFFIX, ".ndjson", ".jsonlines")
@@ -227,3 +232,54 @@ class Job:
                 raise input_error("its output would replace the input itself: give another folder", path)
             names[target] = path
         return list(names)
+
+
+# --- pipes -----------------------------------------------------------------------------------
+
+
+PAUSE = 0.05  # seconds without a new item that count as a pause
+
+
+class _End(NamedTuple):
+    error: BaseException | None  # the exception that the items raised, if any
+
+
+def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
+    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
+    queue: Queue = Queue(size)
+    closed = Event()
+
+    def fill() -> None:
+        error = None
+        try:
+            for item in items:
+                queue.put(item)
+                if closed.is_set():
+                    return
+        except BaseException as raised:  # the thread that takes the items raises it again
+            error = raised
+        queue.put(_End(error))
+
+    # a daemon thread, so that the program can end while the thread waits for input
+    Thread(target=fill, name="reader", daemon=True).start()
+    end = None
+    try:
+        while end is None:
+            chunk: list[T] = []
+            while end is None and len(chunk) < size:
+                try:
+                    item = queue.get(timeout=pause if chunk else None)
+                except Empty:
+                    break
+                if isinstance(item, _End):
+                    end = item
+                else:
+                    chunk.append(item)
+            if chunk:
+                yield chunk
+        if end.error is not None:
+            raise end.error
+    finally:
+        closed.set()
+        with suppress(Empty):
+            queue.get_nowait()  # makes room in the queue, in case the thread waits to put an item

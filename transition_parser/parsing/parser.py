@@ -50,13 +50,13 @@ from transition_parser.parsing.preparation import (
     checked_device,
     checked_precision,
     in_batches,
+    in_chunks,
     prepared,
     to_device,
     usual_batch,
     workers,
 )
 from transition_parser.parsing.search import Guide, search
-from transition_parser.parsing.streams import in_chunks
 from transition_parser.parsing.texts import (
     LANG,
     Layout,
@@ -477,8 +477,7 @@ class Parser(Generic[P_co]):
     def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]], given: GivenInput | None = None) -> Iterator[P_co]:
         """Yield the parses in the order of the sentences.
 
-        All parses of a chunk are yielded before the next chunk is taken. `transition_parser.parsing.streams` has
-        functions that make chunks.
+        All parses of a chunk are yielded before the next chunk is taken.
 
         given: as for `parse_stream`
         """

@@ -1,4 +1,4 @@
-"""The steps that make a model ready to compute: its device, its precision, its packed weights."""
+"""The steps that make a model ready to compute: its device, precision and packed weights; sentences in batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -17,6 +17,8 @@ from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.packing import pack, quantize
 from transition_parser.storage.exports import check_finite
+
+T = TypeVar("T")
 
 PRECISIONS = ("fp32", "bf16", "int8")
 
@@ -130,3 +132,17 @@ def in_batches(lengths: Sequence[int], beam: int, most: int, least: int | None =
         batch.append(i)
     if batch:
         yield batch
+
+
+def in_chunks(items: Iterable[T], size: int, weight: Callable[[T], int] = lambda _: 1) -> Iterator[list[T]]:
+    """Yield lists of items. A list ends where the number of items, or the sum of their weights, reaches `size`."""
+    chunk: list[T] = []
+    total = 0
+    for item in items:
+        chunk.append(item)
+        total += weight(item)
+        if max(total, len(chunk)) >= size:
+            yield chunk
+            chunk, total = [], 0
+    if chunk:
+        yield chunk
