@@ -10,7 +10,8 @@ a concept of --without: such concepts are known errors of the models in text of 
 person's name. Graphs with structures that no AMR has, such as the month 13 or the concept `be`, are left out, too.
 
 PropBank's annotation of the sentences gives facts that all parses keep: the frames of predicates and their arguments.
-Features of treebanks give the modes of imperatives.
+Features of treebanks give the modes of imperatives. Edits after search read the trees of the treebanks, and of texts
+those of the model --trees.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import argparse
 from collections import Counter
 from collections.abc import Collection, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +33,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, decoded, read_conllu
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
@@ -55,6 +58,7 @@ class Sources:
     def __init__(self, excluded: Container[str] = (), inventory: Collection[str] = ()) -> None:
         self.texts, self.inventory = shared.NewTexts(LEAST, MOST, excluded), inventory
         self.found: list[Source] = []
+        self.trees: dict[tuple[str, ...], DependencyTree] = {}
         self.counts: Counter[str] = Counter()
         self.left_out = self.texts.left_out
         self.annotated = 0
@@ -89,14 +93,30 @@ class Sources:
     ) -> None:
         if not self.texts.let_pass(sentence):
             return
-        given = None
+        given, words = None, [*map(shared.unspaced, sentence.forms)]
         if predicates or all(row.head != "_" for row in sentence.words):  # text alone gives no facts
             given, left_out = facts_of(sentence, predicates, self.inventory)
             self.left_out.update(left_out)
+            self.trees[*words,] = sentence.tree()
         if given is not None:
             self.counts.update({"node": len(given.nodes), "edge": len(given.edges), "sentence with facts": 1})
-        words = [*map(shared.unspaced, sentence.forms)]
         self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))
+
+
+class TreeReader(Parser[AmrParse]):
+    """A parser of AMRs whose edits read trees that are known, by the words of the sentence, and others of a model."""
+
+    known: Mapping[tuple[str, ...], DependencyTree]
+    of_others: str  # the model
+
+    @cached_property
+    def tree_parser(self) -> Parser[Parse]:
+        return Parser.load(self.of_others, kind="trees")
+
+    def read_trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
+        others = [Sentence.from_words(words) for words in sentences if (*words,) not in self.known]
+        parsed = self.tree_parser.parse_stream(others) if others else iter(())
+        return [self.known.get((*words,)) or next(parsed).tree for words in sentences]
 
 
 def agreements(parses: Sequence[AmrParse], weights: Sequence[int]) -> list[float]:
@@ -159,10 +179,10 @@ def make_bank(
 def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, without: Collection[str]) -> shared.Result:
     """Return the AMR of a sentence as the bank holds it, or why it is left out."""
     graph = parse.graph
-    concepts = (node for node in range(len(graph)) if node not in graph.constants)
+    aligned = (words for node, words in enumerate(parse.alignments) if words and node not in graph.constants)
     if agreement < least:
         return shared.Result(left_out=f"agreement below {least:g}")
-    if max(Counter(parse.alignments[node][0] for node in concepts).values()) > MOST_OF_ONE_WORD:
+    if max(Counter(words[0] for words in aligned).values()) > MOST_OF_ONE_WORD:
         return shared.Result(left_out=f"more than {MOST_OF_ONE_WORD} concepts of one word")
     if not set(without).isdisjoint(graph.labels):
         return shared.Result(left_out="unwanted concept")
@@ -205,7 +225,9 @@ def make(arguments: argparse.Namespace) -> list[str]:
     if not found.found:
         raise InputError(f"no sentence of {LEAST} to {MOST} words")
     others = arguments.ensemble
-    parsers = [Parser.load(one, arguments.beam, others=others, nbest=nbest, kind="AMRs") for one in arguments.model]
+    parsers = [TreeReader.load(one, arguments.beam, others=others, nbest=nbest, kind="AMRs") for one in arguments.model]
+    for parser in parsers:
+        parser.known, parser.of_others = found.trees, arguments.trees
     made = make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
     facts = ", ".join(f"{count:,} × {kind}" for kind, count in found.counts.most_common())
     return [*made.notices(found.left_out), *([f"facts: {facts}"] if facts else []),
@@ -223,5 +245,5 @@ if __name__ == "__main__":
     of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help=f"{propbank}, which the AMRs keep")
     of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
     of.add_argument("--each", type=int, default=2, metavar="N", help="maximum number of examples of a roleset")
-    of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")
+    of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model of the trees of texts, examples")
     shared.run(of, make)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from propbank import Annotation, Argument, Predicate
 from shared import Excluded, read_texts
-from silver import Source, Sources, best_of, make_bank
+from silver import Source, Sources, TreeReader, best_of, make_bank
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
@@ -134,6 +134,21 @@ def test_sentences_come_once_with_their_facts(tmp_path):
     assert first.facts is not None and [node.concept for node in first.facts.nodes] == ["go-02"]
     assert second.facts is None
     assert found.counts == {"node": 1, "edge": 1, "sentence with facts": 1}
+    assert [tree.heads for tree in found.trees.values()] == [(2, 0, 2), (2, 0, 2)]
+
+
+def test_edits_read_the_trees_of_treebanks_and_of_a_model(tmp_path):
+    found = Sources()
+    found.add_treebank(treebank(tmp_path / "t.conllu", "the boys go"), {})
+    reader = TreeReader.load("en-amr")
+    reader.known, reader.of_others = found.trees, "en-fast"
+    trees = reader.read_trees([["the", "girls", "go"], ["the", "boys", "go"]])
+    assert [tree.heads for tree in trees] == [(2, 3, 0), (2, 0, 2)]
+
+
+def test_a_node_of_no_word_counts_for_none():
+    parse = AmrParse(ENTRY, SEE, ((1,), ()), node_scores=(1.0, 1.0), edge_scores=(1.0,))
+    assert silver.kept(ENTRY, parse, 1.0, 0.0, ()).left_out == ""
 
 
 def test_an_english_text_is_divided_into_sentences_and_words(tmp_path):

@@ -580,10 +580,10 @@ class Parser(Generic[P_co]):
         best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
-        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self._trees))
+        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))
         return encoder_out, [[*islice(replayed, len(derivations))] for derivations in best]
 
-    def _trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
+    def read_trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
         """Return the dependency trees of sentences in English, by the fastest model; edits of AMRs read them."""
         to_parse = [ToParse(Sentence.from_words(words), [*map(normalize, words)]) for words in sentences]
         return [parse.tree for parse in self._tree_parser._parsed(to_parse)] if to_parse else []

@@ -108,6 +108,6 @@ def test_edits_with_english_words_are_for_english_alone(tmp_path):
     card.write_text(card.read_text(encoding="utf-8").replace("language: en", "language: de", 1), encoding="utf-8")
     for model, is_english in (("en-amr", True), (folder, False)):
         parser = Parser.load(model, precision="fp32", threads=1)
-        with mock.patch.object(Parser, "_trees", autospec=True, side_effect=Parser._trees) as trees:
+        with mock.patch.object(Parser, "read_trees", autospec=True, side_effect=Parser.read_trees) as trees:
             (parse,) = parser.parse(text)
         assert trees.called == (":polarity -" in parse.to_penman()) == is_english
