@@ -33,13 +33,13 @@ typedef struct {
 /* The action vocabulary, and the features of the words of a batch; see `AmrActions` in amrs.py.
 
    span: the largest number of nodes of a span
-   labelled: 1 where SHIFTs name words
+   labeled: 1 where SHIFTs name words
    groups: the tokens sorted into 2 × COLUMNS groups: by column, those that the lexicon limits after all others
    group_begin: (2 × COLUMNS + 1); the index in `groups` at which each group begins
    frame_classes, token_classes: (lemmas, senses) and (vocabulary); see `ActionTable.frame_classes`; NULL where nodes
        need no frames */
 typedef struct {
-    int64_t vocabulary, lexicon_rows, entries, lemmas, senses, labelled, sentences, width, fields, words, span;
+    int64_t vocabulary, lexicon_rows, entries, lemmas, senses, labeled, sentences, width, fields, words, span;
     const int64_t *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *route, *sense,
         *new_sort, *top_sorts, *second_sorts, *lacked, *offsets, *listed;
     const uint8_t *limited;
@@ -289,7 +289,7 @@ static void read_legality(const AmrTable *table, const AmrState *state, int8_t *
         for (; begin < end; begin++) {
             const int64_t token = *begin, word = table->shift_word[token];
             if (!state->columns[table->column[token]]) continue;
-            if (table->labelled && word >= 0 && word != (front < 0 ? 0 : front)) continue;
+            if (table->labeled && word >= 0 && word != (front < 0 ? 0 : front)) continue;
             const int64_t forbidden = (top_roles & table->top_roles[token]) | (second_roles & table->second_roles[token]) |
                                       (top_sort & table->top_sorts[token]) | (second_sort & table->second_sorts[token]);
             legal[token] = forbidden ? -1 : 1;
@@ -346,7 +346,7 @@ static const char *first_state(const AmrTable *table, const AmrRow *row, AmrStat
 static int may_take(const AmrTable *table, const AmrState *state, int64_t token) {
     const int64_t word = table->shift_word[token], front = word_of(table, &state->row, state->row.position)[SHIFT_ID];
     return state->columns[table->column[token]] &&
-           (!table->labelled || word < 0 || word == (front < 0 ? 0 : front));
+           (!table->labeled || word < 0 || word == (front < 0 ? 0 : front));
 }
 
 /* Find the states before each action of derivations outside search. An action that is not legal changes nothing. Return

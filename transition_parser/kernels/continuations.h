@@ -1,7 +1,7 @@
 /* Sums of rows with their layer norm, and the best continuations of hypotheses, compiled once for each kind
    of processor; see kernels.c. */
 
-static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
+static void NAME(add_and_normalize)(int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
                                     const char *bias, float epsilon, char *normal, const int half) {
     const int64_t step = 2 * LANES * (half ? 2 : 4), all = dim * (half ? 2 : 4);
     for (int64_t row = 0; row < rows; row++, x += all, added += all, normal += all) {

@@ -107,16 +107,16 @@ static const char *NAME(layers_with)(const AmrSearch *searches, int64_t count, i
         for (const AmrSearch *search = searches; search < searches + count; at += search++->rows * bytes)
             TRY(NAME(past)(search, layer, newest + 2 * at, query + at, read + at, room));
         TRY(product(read, rows, w[2], 0, query, half));
-        NAME(add_and_normalise)(rows, dim, x, query, norm[0], norm[1], epsilon[0], normed, half);
+        NAME(add_and_normalize)(rows, dim, x, query, norm[0], norm[1], epsilon[0], normed, half);
         TRY(product(normed, rows, w[3], 0, query, half));
         at = 0;
         for (const AmrSearch *search = searches; search < searches + count; at += search++->rows * bytes)
             TRY(NAME(words)(search, layer, query + at, read + at, room));
         TRY(product(read, rows, w[4], 0, query, half));
-        NAME(add_and_normalise)(rows, dim, x, query, norm[2], norm[3], epsilon[1], normed, half);
+        NAME(add_and_normalize)(rows, dim, x, query, norm[2], norm[3], epsilon[1], normed, half);
         TRY(product(normed, rows, w[5], 1, inner, half));
         TRY(product(inner, rows, w[6], 0, query, half));
-        NAME(add_and_normalise)(rows, dim, x, query, norm[4], norm[5], epsilon[2], normed, half);
+        NAME(add_and_normalize)(rows, dim, x, query, norm[4], norm[5], epsilon[2], normed, half);
     }
     return NULL;
 }

@@ -24,7 +24,7 @@ INLINE float NAME(number)(const char *x, int64_t i, const int half) {
    stride: the distance between the integers of rows
    integers: the result
    largest: (rows); the result; the largest absolute value of each row */
-static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_t stride, uint8_t *integers,
+static void NAME(quantize_rows)(int64_t rows, int64_t dim, const char *x, int64_t stride, uint8_t *integers,
                                 float *largest, const int half) {
     for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), integers += stride) {
         uint32_t bits = 0; /* absolute values have the order of their bits; infinity and NaN come last */
@@ -142,7 +142,7 @@ INLINE const char *NAME(linear_of)(const Int8Linear *in, const Share *share, int
     memset(integers, ZERO, CHUNK * inputs); /* also behind the numbers of x, where weights are 0 */
     for (int64_t row = share->first, some; row < share->end; row += some) {
         some = share->end - row < CHUNK ? share->end - row : CHUNK;
-        NAME(quantise_rows)(some, in->width, in->x + row * in->width * size, inputs, integers, largest, half);
+        NAME(quantize_rows)(some, in->width, in->x + row * in->width * size, inputs, integers, largest, half);
         *finite &= NAME(finite)(largest, some);
         NAME(int8_product)(integers, largest, some, &in->by, in->output + row * in->by.outputs * size, activation, half,
                             share->head, share->step);
@@ -204,14 +204,14 @@ static void NAME(behind_attention)(const Int8Layers *in, int64_t layer, int64_t 
     for (int64_t row = 0; row < rows; row += CHUNK) {
         const int64_t some = rows - row < CHUNK ? rows - row : CHUNK;
         char *x = (char *)(room->x + row * dim), *added = (char *)room->added;
-        NAME(quantise_rows)(some, dim, (char *)(room->read + row * dim), dim, room->integers, room->largest, 0);
+        NAME(quantize_rows)(some, dim, (char *)(room->read + row * dim), dim, room->integers, room->largest, 0);
         NAME(plain_product)(room->integers, room->largest, some, by + 1, room->added);
-        NAME(add_and_normalise)(some, dim, x, added, norms[0], norms[1], epsilons[0], x, 0);
-        NAME(quantise_rows)(some, dim, x, dim, room->integers, room->largest, 0);
+        NAME(add_and_normalize)(some, dim, x, added, norms[0], norms[1], epsilons[0], x, 0);
+        NAME(quantize_rows)(some, dim, x, dim, room->integers, room->largest, 0);
         NAME(gelu_product)(room->integers, room->largest, some, by + 2, room->wide);
-        NAME(quantise_rows)(some, inner, (char *)room->wide, inner, room->integers, room->largest, 0);
+        NAME(quantize_rows)(some, inner, (char *)room->wide, inner, room->integers, room->largest, 0);
         NAME(plain_product)(room->integers, room->largest, some, by + 3, room->added);
-        NAME(add_and_normalise)(some, dim, x, added, norms[2], norms[3], epsilons[1], x, 0);
+        NAME(add_and_normalize)(some, dim, x, added, norms[2], norms[3], epsilons[1], x, 0);
     }
 }
 
@@ -242,7 +242,7 @@ static const char *NAME(int8_chunk)(const Int8Layers *in, int64_t from, int64_t 
                            (char *)room->wide,    (char *)keys, (char *)values, (char *)room->read};
     memcpy(room->x, in->x + begin * dim, rows * dim * sizeof(float));
     for (int64_t layer = 0; layer < in->layers; layer++) {
-        NAME(quantise_rows)(rows, dim, (char *)room->x, dim, room->integers, room->largest, 0);
+        NAME(quantize_rows)(rows, dim, (char *)room->x, dim, room->integers, room->largest, 0);
         NAME(plain_product)(room->integers, room->largest, rows, in->products + INT8_PRODUCTS * layer, room->wide);
         const char *problem = NULL;
         for (int64_t i = from; i < to && !problem; i++)

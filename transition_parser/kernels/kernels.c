@@ -373,17 +373,6 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
     return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, heads);
 }
 
-/* Add to x in place, and compute the layer norm of the sum.
-
-   x: (R, dim); changed in place
-   added: (R, dim)
-   weight, bias: (dim); of the layer norm
-   normal: (R, dim); the result */
-void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char *added, const char *weight,
-                       const char *bias, float epsilon, char *normal) {
-    VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
-}
-
 /* Return 1 if layers with integers as weights can be computed on this processor, else 0. */
 int has_int8(void) { return HAS_INT8; }
 
@@ -556,7 +545,7 @@ static const char *take_step(const Network *network, const Together *together, i
         if (problem) return problem;
         rows += search->rows;
     }
-    VARIANT(add_and_normalise)(rows, dim, together->x, together->zeros, network->norm, network->norm_bias,
+    VARIANT(add_and_normalize)(rows, dim, together->x, together->zeros, network->norm, network->norm_bias,
                                network->norm_epsilon, together->normed, (int)network->half);
     const char *problem = (int8 ? INT8(int8_layers_of) : VARIANT(layers_of))(
         together->searches, together->count, rows, together->x, together->normed, together->memory, &together->room);

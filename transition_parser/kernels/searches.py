@@ -118,7 +118,7 @@ class _Table(ctypes.Structure):
     """A `DeviceTable`, features (B, P, F), the number of positions, and the most nodes of a span: `AmrTable` in C."""
 
     _fields_ = (
-        *((name, SIZE) for name in ("vocabulary", "lexicon_rows", "entries", "lemmas", "senses", "labelled")),
+        *((name, SIZE) for name in ("vocabulary", "lexicon_rows", "entries", "lemmas", "senses", "labeled")),
         *((name, SIZE) for name in ("sentences", "width", "fields", "words", "span")),
         *((name, POINTER) for name in (*_OF_TOKENS, "lacked", "offsets", "listed", "limited", "features")),
         *((name, POINTER) for name in ("groups", "group_begin", "frame_classes", "token_classes")),

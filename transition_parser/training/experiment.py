@@ -39,7 +39,7 @@ class Experiment:
 
     @property
     def data(self) -> Path:
-        """The folder of the binarised data."""
+        """The folder of the binarized data."""
         return self.dest / "data"
 
     @property
