@@ -120,19 +120,14 @@ def _if(draft: Draft, place: int) -> None:
 
 def _if_predicate(draft: Draft, place: int, end: int) -> None:
     """Make a clause without a verb a condition of the frame before it or after the comma: *if I were you , …*"""
-    mains = [node for verb, node in sorted(draft.frames.items()) if (verb < place if place else verb > end)]
+    before = [node for verb, node in sorted(draft.frames.items()) if verb < place]
+    after = [node for verb, node in sorted(draft.frames.items()) if verb > end]
+    main = (before or [-1])[-1] if place else (after or [-1])[0]
     inside = draft.inside(place, end)
-    predicates = {
-        edge.target for edge in draft.edges if edge.role == "mod" and draft.place(edge.target) in range(place, end)
-    }
-    predicates -= {edge.target for edge in draft.edges if edge.target in inside and edge.role != "mod"}
-    if (
-        mains
-        and len(predicates) == 1
-        and draft.top not in predicates
-        and "condition" not in draft.below(mains[-1 if place else 0])
-    ):
-        draft.add_edge(mains[-1 if place else 0], "condition", *predicates)
+    of_mods = {edge.target for edge in draft.edges if edge.role == "mod" and place <= draft.place(edge.target) < end}
+    predicates = of_mods - {edge.target for edge in draft.edges if edge.target in inside and edge.role != "mod"}
+    if main >= 0 and len(predicates) == 1 and draft.top not in predicates and "condition" not in draft.below(main):
+        draft.add_edge(main, "condition", *predicates)
 
 
 def _so(draft: Draft, place: int) -> None:

@@ -69,17 +69,15 @@ _YEAR = re.compile(r"1\d{3}|20\d\d")
 def mend_years(draft: Draft) -> None:
     """Give a year without a date one, as the time of the frame before it: *built in 1889*."""
     for place, form in enumerate(draft.forms):
+        if not _YEAR.fullmatch(form) or draft.forms[place - 1] != "in":
+            continue
         at = [edge for edge in draft.edges if draft.place(edge.target) == place and draft.labels[edge.target] == form]
         found = [edge for edge in at if edge.role == "year" or draft.is_frame(edge.source)]  # no frame has a `:quant`
-        is_lost = not found and place not in draft.aligned and draft.forms[place - 1] == "in"
-        is_stray = (
-            bool(found)
-            and draft.forms[place - 1] == "in"
-            and draft.labels[found[0].source] not in ("date-entity", "date-interval")
-        )
+        is_lost = not found and place not in draft.aligned
+        is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
         before = [verb for verb in draft.frames if verb < place]
-        if _YEAR.fullmatch(form) and before and (is_lost or is_stray):
-            date = draft.new_node("date-entity", False, draft.node_origins[found[0].target] if found else -1)
+        if before and (is_lost or is_stray):
+            date = draft.new_node("date-entity", False, found[0].target if found else -1)
             for edge in found:
                 draft.replace_edge(edge, Edge(date, "year", edge.target))
             if is_lost:

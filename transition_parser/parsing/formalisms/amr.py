@@ -77,9 +77,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
         built = [_Built(resources, *one) for one in found]
         chosen = edits_of(resources.language) if edits else {}
-        if trees is not None and (asks := [OF_TREES[name] for name in chosen if name in OF_TREES]):
-            short = [one for one in built if len(one.words) <= _LONGEST]
-            _add_trees([one for one in short if any(ask(one.draft()) for ask in asks)], trees)
+        if trees is not None and (asks := {OF_TREES[name] for name in chosen if name in OF_TREES}):
+            short = [(one, one.draft()) for one in built if len(one.words) <= _LONGEST]
+            _add_trees([one for one, draft in short if any(ask(draft) for ask in asks)], trees)
         drafts = [one.draft() for one in built]
         for edit in chosen.values():
             edit(drafts)
@@ -227,9 +227,10 @@ class _Built:
         """Take the graph of a draft, unless a fact contradicts it, and return a draft of the graph that is taken."""
         if not draft.is_changed:
             return draft
-        edit = draft.result()
-        if edit is not None and self._mentioned(parse := edited(self.parse, edit)) is not None:
-            self.parse = parse
+        if (edit := draft.result()) is not None:
+            parse = edited(self.parse, edit)
+            if self.facts is None or self._mentioned(parse) is not None:
+                self.parse = parse
         return self.draft()
 
     def _mentioned(self, parse: AmrParse) -> AmrParse | None:
