@@ -10,12 +10,11 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import USUAL, mostly_slow
 from tests.helpers.small_models import MODELS, SYSTEMS, encode, make_model, runs_with, task_of
 from transition_parser import Parser
-from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace, trace_gold
-from transition_parser.graphs.bank import read_bank
+from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.oracles.static import oracle
-from transition_parser.parsing.formalisms import AMR, TREES
+from transition_parser.parsing.formalisms import TREES
 from transition_parser.parsing.search import search
 from transition_parser.transitions import make_system
 
@@ -127,11 +126,3 @@ def test_steps_of_a_tree_whose_arcs_cross(system):
     assert sorted((word + 1, (head + 1) % 9) for head, word, _ in arcs) == list(enumerate(heads, 1))
     assert any(step.action == "SWAP" for step in steps) and steps[-1].action is None
     assert all(len({*s.configuration["stack"]} & {*s.configuration["buffer"]}) == 0 for s in steps)
-
-
-def test_gold_derivations_build_the_graphs_of_their_file():
-    for formalism, path in ((TREES, SAMPLE), (AMR, SAMPLE_AMR)):
-        golds = [gold for _, gold in zip(range(20), formalism.gold(path))]
-        for gold in golds:
-            check_graphs(trace_gold(formalism, *gold))
-    assert len(golds) == min(20, sum(1 for _ in read_bank(SAMPLE_AMR)))

@@ -169,7 +169,6 @@ def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
             "--skip-bad is for AMRs: --system arc-eager builds",
         ),
         (("oracle", SAMPLE_AMR, "--system", "amr", "--nonprojective", "error"), "--nonprojective is for trees"),
-        (("draw", SAMPLE_AMR, "--system", "arc-eager", "-o", "x.html"), "--system is for trees: "),
         (("score", SAMPLE_AMR, SAMPLE_AMR, "--conll18"), "--conll18 is for trees: "),
         (("score", SAMPLE, SAMPLE, "--seed", "1"), "--seed is for AMRs: "),
     ],

@@ -54,6 +54,7 @@ def test_missing_files(tmp_path):
     assert f"{missing}: No such file" in fails("oracle", missing, "--system", "arc-eager")
     assert "No such file" in fails("draw", missing, "-o", tmp_path / "x.svg")
     assert "no sentence 'zzz'" in fails("draw", SAMPLE, "--id", "zzz", "-o", tmp_path / "x.svg")
+    assert "x.htm: the name must end in .svg, .png, .pdf, .tex" in fails("draw", SAMPLE, "-o", "x.htm")
 
 
 def test_models_that_are_none(tmp_path, data_folder):

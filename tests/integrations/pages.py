@@ -1,4 +1,4 @@
-"""The page of `serve` and of `draw`, as tests drive it in a browser."""
+"""The page of `serve`, as tests drive it in a browser."""
 
 import os
 import re

@@ -1,14 +1,18 @@
-"""The page in a real browser: served, and from a file."""
+"""The page in a real browser."""
 
 import json
+from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE_AMR, run_here
 from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, serving, texts
 from transition_parser.analysis.traces import trace
+from transition_parser.drawing.svg import style
+from transition_parser.graphs.bank import read_bank
+from transition_parser.parsing.formalisms import AMR
 
 pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
 pytest.importorskip("fastapi", reason="pip install '.[serve]'")
@@ -167,7 +171,7 @@ def test_what_is_downloaded_is_the_parse(tab, served, parsers):
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_markup_is_text(tab, served, tmp_path, model):
-    """Served, by a link, in steps, in a file, and in a drawing that was downloaded."""
+    """Served, by a link, in steps, and in a drawing that was downloaded."""
     tab.goto(served)
     parse(tab, EVIL, model)
     assert tab.locator("article").count() >= 1
@@ -178,17 +182,11 @@ def test_markup_is_text(tab, served, tmp_path, model):
     other.locator("article").first.wait_for()
     picture = tmp_path / "picture.svg"
     picture.write_text(downloaded(tab, "Download the drawing as SVG"), encoding="utf-8")
-    file = tmp_path / "page.html"
-    text = tmp_path / "<script>window.ran=6<.txt"
-    text.write_text(EVIL, encoding="utf-8")
-    run_here("draw", text, "--raw", "--model", model, "-o", file)
-    drawn, opened = tab.context.new_page(), tab.context.new_page()
+    drawn = tab.context.new_page()
     drawn.goto(picture.as_uri())
-    opened.goto(file.as_uri())
-    opened.locator("article").first.wait_for()
-    for page in (tab, other, drawn, opened):
+    for page in (tab, other, drawn):
         assert page.evaluate("() => window.ran") is None
-    for page in (tab, other, opened):
+    for page in (tab, other):
         assert page.locator("main :is(script, img, iframe, a)").count() == 0
         shown = "".join(texts(page, ".sentence"))
         assert "<script>window.ran = 1</script>" in shown and "<img src=x" in shown
@@ -381,27 +379,11 @@ def test_an_error_report_fits_a_phone(browser, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [SAMPLE, SAMPLE_AMR])
-def test_gold_derivations_in_a_file(tab, tmp_path, path):
-    page = tmp_path / "page.html"
-    run_here("draw", path, "--sentences", "3", "-o", page)
-    tab.goto(page.as_uri())
-    assert tab.locator("article").count() == 3
-    tab.locator("#sentence-2 .steps").click()
-    before = tab.locator(".derivation svg .role:visible").count()
-    tab.keyboard.press("End")
-    assert tab.locator(".derivation svg .role:visible").count() > before == 0
-    assert tab.locator(".candidates").count() == tab.locator(".hypotheses").count() == 0
-    link = tab.url
-    other = tab.context.new_page()
-    other.goto(link)
-    assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
-
-
-@pytest.mark.slow
 def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
     page = tmp_path / "page.html"
-    run_here("draw", SAMPLE_AMR, "--sentences", "100", "-o", page)
+    drawings = (AMR.from_gold(entry).drawings()[0] for entry in islice(read_bank(SAMPLE_AMR), 100))
+    articles = "".join(f"<article>{drawing}</article>" for drawing in drawings)
+    page.write_text(f"<meta charset=utf-8><style>{style()}</style>{articles}", encoding="utf-8")
     tab.goto(page.as_uri())
     tab.locator("article").first.wait_for()
     found = tab.evaluate(Path(__file__).with_name("crossings.js").read_text(encoding="utf-8"))

@@ -53,8 +53,8 @@ class TracedDerivation:
     graph: Mapping[str, Any]  # of `graph_data`
     actions: int  # the number of its actions
     steps: tuple[Step, ...]  # one more than its actions, or none if they were not asked for
-    mean_log_probability: float | None = None  # see `Parse`; None for a gold derivation
-    log_probability: float | None = None  # of all actions together; None for a gold derivation
+    mean_log_probability: float  # see `Parse`
+    log_probability: float  # of all actions together
     drawings: Sequence[str] = ()  # of `Formalism.steps_drawings`; those of the graph are in `graph`
 
 
@@ -79,9 +79,6 @@ def graph_data(parse: SentenceParse, written: AnySentence, drawings: bool = Fals
     return {**parse.rounded(), "written": str(written), **pictures}
 
 
-# --- any derivation -------------------------------------------------------------------------
-
-
 def steps_of(
     formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
 ) -> Iterator[Step]:
@@ -96,20 +93,6 @@ def steps_of(
         yield Step(None if action is None else str(action), configuration)
         if action is not None:
             state = system.apply(state, action)
-
-
-def trace_gold(
-    formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action], drawings: bool = False
-) -> Trace:
-    """Return the trace of a gold derivation, which no model found; for `drawings` see `trace`."""
-    words, parse = sentence.forms, formalism.from_gold(sentence)
-    steps = tuple(steps_of(formalism, system, words, actions))
-    pictures = formalism.steps_drawings(words, [step.configuration for step in steps]) if drawings else ()
-    derivation = TracedDerivation(graph_data(parse, sentence, drawings), len(actions), steps, drawings=pictures)
-    return Trace(formalism.name, system.name, tuple(words), (derivation,))
-
-
-# --- derivations of a model ------------------------------------------------------------------
 
 
 def trace(

@@ -138,28 +138,9 @@ def add(parser: argparse._ActionsContainer, *names: str) -> None:
 def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: Formalism, why: str) -> None:
     """Raise `InputError` for given options that belong to another formalism."""
     for other, defaults in options.items():
-        if other is not formalism:
-            check_unset(arguments, defaults, f"is for {other.name}: {why}")
-
-
-def check_unset(arguments: argparse.Namespace, defaults: Mapping[str, object], problem: str) -> None:
-    """Raise `InputError` for an option whose value is not its default."""
-    for name, default in defaults.items():
-        value = getattr(arguments, name)
-        if value != default:
-            raise InputError(f"--{value if name == 'layout' else name.replace('_', '-')} {problem}")
-
-
-def add_text(parser: argparse._ActionsContainer) -> None:
-    """Add --raw, --tokens, --tokenize and --vertical, which exclude each other: the values of `layout`."""
-    text = parser.add_mutually_exclusive_group()
-    for name, what in (
-        ("raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
-        ("tokens", "read text as one tokenized sentence a line, with spaces between the tokens"),
-        ("tokenize", "read text as one sentence a line, and tokenize it"),
-        ("vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
-    ):
-        text.add_argument(f"--{name}", action="store_const", dest="layout", const=name, help=what)
+        for name, default in defaults.items() if other is not formalism else ():
+            if getattr(arguments, name) != default:
+                raise InputError(f"--{name.replace('_', '-')} is for {other.name}: {why}")
 
 
 def check_inputs(paths: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Commands that draw graphs, and that serve or write pages with them."""
+"""Commands that draw graphs, and that serve a page with them."""
 
 from __future__ import annotations
 
@@ -7,45 +7,15 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
-from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, needs_extra
+from transition_parser.base.errors import InputError, UnusedBeamWarning, needs_extra
 from transition_parser.base.files import replacing
-from transition_parser.base.process import progress
-from transition_parser.cli.options import (
-    Command,
-    OptionsOf,
-    add,
-    add_system,
-    add_text,
-    check_inputs,
-    check_options,
-    check_unset,
-    import_user_dir,
-    port,
-    positive,
-)
-from transition_parser.parsing.formalisms import TREES, formalism_of_files
-
-if TYPE_CHECKING:
-    from transition_parser.analysis.traces import Trace
+from transition_parser.cli.options import Command, add, import_user_dir, port, positive
+from transition_parser.parsing.formalisms import formalism_of_files
 
 _BEAM = 4
-
-
-def _add_beam(parser: argparse._ActionsContainer) -> None:
-    what = f"beam size (default: {_BEAM}; 1: greedy search)"
-    parser.add_argument("--beam", type=positive, metavar="N", help=what)
-
-
-def beam_of_pages(given: int | None) -> int:
-    """Return the beam that pages show; a default is no reason to warn that a model needs no beam."""
-    if given is None:
-        warnings.simplefilter("ignore", UnusedBeamWarning)
-    return given or _BEAM
 
 
 # --- draw -------------------------------------------------------------------------------------
@@ -53,28 +23,15 @@ def beam_of_pages(given: int | None) -> int:
 
 _DRAW = """example:
   transition-parser draw dev.conllu --id weblog-7 -o weblog-7.svg
-  transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png
-  transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
-FORMATS, PAGE = (".svg", ".png", ".pdf", ".tex"), ".html"
-OPTIONS: OptionsOf = {TREES: {"system": None}}
-_OF_MODELS = {"beam": None, "layout": None, "user_dir": None}
-_OF_PAGES = {"sentences": 20, "model": [], "system": None}
+  transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png"""
+FORMATS = (".svg", ".png", ".pdf", ".tex")
 
 
 def add_draw(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, read as by parse")
-    parser.add_argument("--id", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)")
-    output = f"picture or page to write; the name ends in {', '.join((*FORMATS, PAGE))}"
+    parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file")
+    parser.add_argument("--id", help="sentence to draw, by its sent_id or ::id (default: the first)")
+    output = f"picture to write; the name ends in {', '.join(FORMATS)}"
     parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=output)
-    of_pages = parser.add_argument_group("options for pages")
-    most = "draw the first N sentences at most (default: %(default)s)"
-    of_pages.add_argument("--sentences", type=positive, default=_OF_PAGES["sentences"], metavar="N", help=most)
-    add_system(of_pages, required=False, formalism=TREES)
-    models = "draw the parses of these models instead of the graphs in IN"
-    of_pages.add_argument("--model", nargs="+", default=[], metavar="MODEL", help=models)
-    _add_beam(of_pages)
-    add_text(of_pages)
-    add(of_pages, "--user-dir")
 
 
 def run_draw(arguments: argparse.Namespace) -> int:
@@ -82,62 +39,12 @@ def run_draw(arguments: argparse.Namespace) -> int:
 
     The picture of an AMR includes the words that its nodes are aligned to. SVG needs no other package, PNG and PDF need
     the extra `draw`; .tex is a tree for the LaTeX package tikz-dependency.
-
-    If -o ends in .html, the output is a page of many sentences, which opens without a server. The page steps through
-    derivations. Without --model they build the graphs of IN, trees by the transition system --system. With --model they
-    are the derivations by which models parse IN, with the probability of every action and the other hypotheses of the
-    beam.
     """
-    suffix = Path(arguments.output).suffix
-    if suffix not in (*FORMATS, PAGE):
-        raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")
-    if suffix != PAGE:
-        check_unset(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
-        with replacing(arguments.output) as temporary:
-            formalism_of_files(arguments.input).draw(arguments.input, arguments.id, temporary)
-        return 0
-    if not arguments.model:
-        check_unset(arguments, _OF_MODELS, "is only for parses of models: give --model")
-    from transition_parser.integrations.page import page
-
-    documents = [_parsed(arguments, model) for model in arguments.model] or [_gold(arguments)]
+    if Path(arguments.output).suffix not in FORMATS:
+        raise InputError(f"{arguments.output}: the name must end in {', '.join(FORMATS)}")
     with replacing(arguments.output) as temporary:
-        temporary.write_text(page({"documents": documents}), encoding="utf-8")
+        formalism_of_files(arguments.input).draw(arguments.input, arguments.id, temporary)
     return 0
-
-
-def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
-    from transition_parser.analysis.traces import trace_gold
-
-    formalism = formalism_of_files(arguments.input)
-    check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
-    graphs = formalism.gold(arguments.input, arguments.system)
-    traces = (
-        trace_gold(formalism, *gold, drawings=True) for gold in graphs if arguments.id in (None, gold.sentence.id)
-    )
-    return _document(f"{Path(arguments.input).name}, as it is", arguments, traces)
-
-
-def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
-    from transition_parser.analysis.traces import trace
-    from transition_parser.parsing.parser import Parser
-
-    if arguments.system is not None:
-        raise InputError("--system is for the graphs of files: leave it out with --model, which has its own system")
-    import_user_dir(arguments.user_dir)
-    check_inputs([arguments.input])
-    parser = Parser.load(model, beam_of_pages(arguments.beam))
-    read = parser.read(arguments.input, arguments.layout)
-    traces = (trace(parser, sentence, drawings=True) for sentence in read if arguments.id in (None, sentence.id))
-    return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
-
-
-def _document(title: str, arguments: argparse.Namespace, traces: Iterable[Trace]) -> dict[str, Any]:
-    found = [one.as_data() for one in progress(islice(traces, arguments.sentences), "drawing")]
-    if not found:
-        problem = "the file holds no sentences" if arguments.id is None else f"no sentence {arguments.id!r}"
-        raise input_error(problem, arguments.input)
-    return {"title": title, "traces": found}
 
 
 # --- serve ------------------------------------------------------------------------------------
@@ -157,7 +64,8 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     ports = "port to listen on (default: 8000; 0: any free port)"
     parser.add_argument("--port", type=port, default=8000, metavar="N", help=ports)
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
-    _add_beam(parser)
+    beam = f"beam size (default: {_BEAM}; 1: greedy search)"
+    parser.add_argument("--beam", type=positive, metavar="N", help=beam)
     add(parser.add_argument_group("speed"), "--threads", "--precision", "--device")
     limits = parser.add_argument_group("limits")
     for name, _field, kind, default, what in _LIMITS:
@@ -192,7 +100,9 @@ def run_serve(arguments: argparse.Namespace) -> NoReturn:
         keep_freed_memory()
         keep_few_kernels()
         options = {name: getattr(arguments, name) for name in ("device", "precision", "threads")}
-        beam = beam_of_pages(arguments.beam)
+        if arguments.beam is None:  # a default is no reason to warn that a model needs no beam
+            warnings.simplefilter("ignore", UnusedBeamWarning)
+        beam = arguments.beam or _BEAM
         parsers = {name: Parser.load(model, beam, **options) for name, model in names.items()}
         for parser in parsers.values():
             parser.parse("Bright stars shine above mountains.")  # loads what is read at its first use
@@ -251,6 +161,6 @@ _LIMITS = (  # option; field of `Limits`; type; default; meaning
 
 
 COMMANDS = {
-    "draw": Command("draw a tree, a derivation or an AMR, or write a page of derivations", _DRAW, add_draw, run_draw),
+    "draw": Command("draw a tree or an AMR", _DRAW, add_draw, run_draw),
     "serve": Command("serve a web page and a JSON API for parsing", _SERVE, add_serve, run_serve),
 }

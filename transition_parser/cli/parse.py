@@ -24,7 +24,6 @@ from transition_parser.cli.options import (
     Command,
     OptionsOf,
     add,
-    add_text,
     check_inputs,
     check_options,
     check_output,
@@ -74,7 +73,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_input(group: argparse._ArgumentGroup) -> None:
-    add_text(group)
+    layouts = group.add_mutually_exclusive_group()
+    for name, what in (
+        ("raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
+        ("tokens", "read text as one tokenized sentence a line, with spaces between the tokens"),
+        ("tokenize", "read text as one sentence a line, and tokenize it"),
+        ("vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
+    ):
+        layouts.add_argument(f"--{name}", action="store_const", dest="layout", const=name, help=what)
     column = "column of JSONL files that holds the text (standard input is read as JSONL)"
     group.add_argument("--column", metavar="NAME", help=column)
     longest = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import errno
+import hashlib
 import json
 import re
 import signal
@@ -13,7 +15,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from threading import Event
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -34,7 +37,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from transition_parser.analysis.traces import graph_data, trace
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
-from transition_parser.integrations.page import page, policy
+from transition_parser.drawing import svg as drawing
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.texts import sentences_from
 
@@ -342,9 +345,9 @@ def make_app(
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
     longest = _AROUND + _BYTES_A_CHARACTER * most.characters
     app.add_middleware(Guard, hosts=allowed_hosts, most=longest, seconds=most.reading)
-    safe = {"Content-Security-Policy": f"{policy(connects=True)}; frame-ancestors 'none'"}
+    text, policy = page()
+    safe = {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
     safe |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
-    text = page()
 
     @app.head("/", include_in_schema=False)
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
@@ -395,6 +398,35 @@ _REFUSALS: dict[Any, Any] = {  # every error is answered with a JSON object with
         500, f"the server failed ({type(error).__name__}); standard error has the details"
     ),
 }
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+
+_SCRIPTS = ("elements.js", "views.js", "tables.js", "derivations.js", "app.js")
+
+
+@cache
+def page() -> tuple[str, str]:
+    """Return the HTML of the page, and its Content-Security-Policy.
+
+    Graphs come drawn, in SVG, and the scripts mark, step and zoom. The page loads nothing from elsewhere: the policy
+    allows only its own scripts and styles, and the styles of drawings, by their hashes.
+    """
+    folder = Path(__file__).with_name("page")
+    html, css, *scripts = ((folder / name).read_text("utf-8") for name in ("page.html", "page.css", *_SCRIPTS))
+    light, dark = ("".join(f"--{name}:{color};" for name, color in drawing.colors(mode).items()) for mode in (0, 1))
+    style = f":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{css}"
+    script = '"use strict";\n(() => {\n' + "".join(scripts) + "})();\n"
+    of_script, *of_styles = (
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in (script, style, drawing.style())
+    )
+    policy = (
+        f"default-src 'none'; script-src {of_script}; style-src {' '.join(of_styles)}; img-src data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'"
+    )
+    return html.replace("@POLICY@", policy).replace("@STYLE@", style).replace("@SCRIPT@", script), policy
 
 
 # --- the process ----------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-// The page: a form and its answers if a server parses, otherwise the sentences in the data of the page.
-const data = JSON.parse(document.getElementById("data").textContent);
+// The page: a form, and the answers of the server.
 const main = document.getElementById("main"), choice = document.getElementById("choice");
 
 // Return data as JSON without drawings, for files.
@@ -220,26 +219,4 @@ async function serverPage() {
   if (!text.value) text.focus();
 }
 
-function filePage() {
-  const documents = selector("model", "Model", data.documents.map(({ title }, i) => [i, title]));
-  choice.append(data.documents.length > 1 ? documents : html("span", { class: "status" }, data.documents[0].title));
-  main.append(answers);
-
-  async function open(link) {
-    const traces = data.documents[Number(documents.value)].traces;
-    const answer = { formalism: traces[0].formalism, sentences: traces.map((trace) => trace.derivations[0].graph) };
-    shared = { model: documents.value };
-    await show(answer, link, (i) => async () => traces[i]);
-  }
-  function openLink() {
-    const link = readLink(), wanted = Number(link.get("model")) || 0;
-    documents.value = String(wanted < data.documents.length ? wanted : 0);
-    open(link);
-  }
-  documents.addEventListener("change", () => open(new URLSearchParams()));
-  window.addEventListener("hashchange", openLink);
-  openLink();
-}
-
-if (data.documents) filePage();
-else serverPage().catch((error) => main.append(html("p", { class: "status error", role: "alert" }, error.message)));
+serverPage().catch((error) => main.append(html("p", { class: "status error", role: "alert" }, error.message)));

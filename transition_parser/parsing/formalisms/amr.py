@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
-from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
+from transition_parser.parsing.formalisms.formalism import Formalism, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import AmrParse, Derivation, edited
 from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
@@ -103,18 +103,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         from transition_parser.drawing.amrs import steps_drawings
 
         return steps_drawings(words, configurations)
-
-    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        """Yield the entries of a bank with their derivations. Unaligned nodes are aligned first."""
-        from transition_parser.oracles.amr_check import derive_entry
-        from transition_parser.preprocess.aligner.aligner import aligned, train_table
-
-        entries, machine = list(read_bank(path)), AmrSystem()
-        for entry in aligned(entries, train_table(entries)):
-            derived = derive_entry(entry, machine)
-            if derived.derivation is None:
-                raise derived.error or entry.error("the transition system can't build the graph")
-            yield Gold(entry, machine, derived.derivation.actions)
 
     def from_gold(self, sentence: AmrEntry) -> AmrParse:
         graph, tokens = sentence.amr, sentence.tokens or split_tokens(sentence.text)

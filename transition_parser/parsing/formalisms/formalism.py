@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from transition_parser.modules.tagging import Tags
     from transition_parser.parsing.completion import SentenceFacts
     from transition_parser.parsing.parses import AmrParse, Parse
-    from transition_parser.transitions import Action, TransitionSystem
 
 E = TypeVar("E", bound="Sentence | AmrEntry")  # the class of sentences that are read and written
 P = TypeVar("P", bound="Parse | AmrParse")  # the class of parses
@@ -45,14 +44,6 @@ class Report(NamedTuple):
 
     figures: dict[str, Any]  # the scores by name, as `--json` prints them
     text: str  # the scores as a text for people
-
-
-class Gold(NamedTuple):
-    """A sentence of a file with its graph, and the derivation that builds the graph."""
-
-    sentence: Any
-    system: TransitionSystem
-    actions: Sequence[Action]
 
 
 class Formalism(ABC, Generic[E, P, G]):
@@ -125,10 +116,6 @@ class Formalism(ABC, Generic[E, P, G]):
     @abstractmethod
     def from_gold(self, sentence: E) -> P:
         """Return a sentence of a file with its graph as a parse without scores."""
-
-    @abstractmethod
-    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        """Yield the sentences of a file with the derivations of their graphs."""
 
     @abstractmethod
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.parsing.formalisms.formalism import Formalism, Gold, ReadTrees, Report, ToParse
+from transition_parser.parsing.formalisms.formalism import Formalism, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import Derivation, DerivationOfTree, Parse, graph_of
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, filled
-from transition_parser.transitions import TREE_SYSTEMS, RootRelations, TreeSystem
+from transition_parser.transitions import TREE_SYSTEMS, TreeSystem
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
@@ -77,19 +76,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         from transition_parser.drawing.trees import latex
 
         return latex(sentence)
-
-    def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        return (self._gold(sentence, system) for sentence in read_conllu(path))
-
-    def _gold(self, sentence: Sentence, system: str | None) -> Gold:
-        from transition_parser.oracles.static import oracle
-
-        tree = sentence.tree()
-        machine = TREE_SYSTEMS[system or self.default_system](roots=RootRelations.from_trees([tree]))
-        try:
-            return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
-        except ValueError as error:
-            raise input_error(str(error), sentence.path, sentence.line, sentence.id) from None
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         from transition_parser.graphs.dependency_score import compare_files, conll18, conll18_data, conll18_table
