@@ -22,6 +22,7 @@ from transition_parser.modules.semantic_roles import (
 )
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS, is_owner
+from transition_parser.parsing.edits.tree_view import ROLES as ROLE_FRAMES
 from transition_parser.text.frames import FUNCTIONS, WINDOW, role_functions
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, lemma_of
@@ -35,6 +36,8 @@ _LOOSE = frozenset(  # roles that an argument may have been given
     "part cause medium poss".split()
 )
 _CLASSES = torch.tensor([distance_class(d) for d in (*range(FARTHEST + 1), *range(-FARTHEST, 0))])  # of distances
+_WRONG = {"GOL": ("from", "with"), "LOC": ("from", "with"), "DIR": ("with",)}  # function of a role → no prepositions
+_FIRST_OF_MOTION = 3  # the first role that only verbs of motion have
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
 
@@ -47,7 +50,8 @@ class Candidates:
         for node, places in enumerate(alignments):
             if not places or node in graph.constants or graph.labels[node] == "name":
                 continue
-            self.others.append((node, places[0]))
+            if graph.labels[node] not in ROLE_FRAMES:
+                self.others.append((node, places[0]))
             if sort_of(graph.labels[node], constant=False) is Sort.FRAME:
                 self.frames[node] = places[0]
         aligned = {place for places in alignments for place in places}
@@ -164,13 +168,18 @@ class _Labeled:
             lemma = lemma_of(self.draft.labels[node])
             own = {node} if "-" not in lemma else set()
             free = [place for place in following if place not in nodes_of or alone.get(place, ()) == own]
-            particles = [self.draft.forms[place] for place in free]
+            particles = [form for place in free if (form := self.draft.forms[place]) not in SUBJECTS]  # *cut it*
             yield node, () if nodes_of[word] > 1 else labeler.rivals(lemma, particles)
 
     def relabel(self, labeler: RoleLabeler, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
         roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.draft.edges) if edge.source == node)
         numbered = {n: role for n, role in roles if role is not None}
+        for n, role in [*numbered.items()]:
+            place = self.draft.place(self.draft.edges[n].target)
+            if self.draft.forms[place - 1] == "with" and self._is_opposite(node, role, place):  # *go with me*
+                self.draft.edges[n] = self.draft.edges[n]._replace(role="accompanier")
+                del numbered[n]
         edges = [n for n in numbered if self.draft.edges[n].target in scores][:_MOST]
         now = [numbered[n] for n in edges]
         of_edges = [scores[self.draft.edges[n].target][:ROLES] for n in edges]
@@ -195,13 +204,14 @@ class _Labeled:
         near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
-            if score <= (_LIKELY if other in shared else _SURE) or f"ARG{role}" in used:
+            is_unsure = score <= (_LIKELY if other in shared else _SURE)
+            if is_unsure or f"ARG{role}" in used or self._is_opposite(node, role, place):
                 continue
             if other in loose:
                 if score > values[OTHER_ROLE]:
                     used.add(f"ARG{role}")
                     self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
-            elif other not in near and not self._is_opposite(node, role, place):
+            elif other not in near:
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
@@ -209,10 +219,16 @@ class _Labeled:
                     self.draft.add_edge(node, f"ARG{role}", target)
 
     def _is_opposite(self, node: int, role: int, place: int) -> bool:
-        """Return True for the goal of a frame after *from*: *the train from Oslo arrived*."""
+        """Return True for the goal of a frame after *from* (*the train from Oslo*), and a place after *with*."""
+        first = place
+        while first and first - 1 not in self.draft.aligned:
+            first -= 1
         functions = role_functions()
         number = functions.functions[functions.classes.get(self.draft.labels[node], 0)][role]
-        return number > 0 and FUNCTIONS[number - 1] in ("GOL", "LOC") and self.draft.forms[place - 1] == "from"
+        function = FUNCTIONS[number - 1] if number else ""
+        is_hearer = role < _FIRST_OF_MOTION and function == "GOL"  # *talk with him*
+        wrong = {*_WRONG.get(function, ())} - ({"with"} if is_hearer else set())
+        return not wrong.isdisjoint(self.draft.forms[first:place])
 
     def remove_particle(self, node: int) -> None:
         """Remove the node of a particle that is a part of a frame (`grow-up-04 :direction up`)."""
