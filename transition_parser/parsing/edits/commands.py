@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
@@ -28,14 +29,28 @@ _BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
 
 def mark_commands(draft: Draft) -> None:
     """Mark commands, by the moods that the model predicts; without them rules find commands, and no mode is removed."""
-    moods = (draft.readings.moods if draft.readings else None) or [UNSURE] * len(draft.words)
-    draft.removed.update(_false_modes(draft, moods))
+    moods = _moods(draft)
+    is_request = draft.forms[0] in ("can", "could", "will", "would") and draft.forms[1] == "you"
+    draft.removed.update(() if is_request else _false_modes(draft, moods))
     for node, roles, label in [*_commands(draft, moods)]:
         draft.add_argument(node, roles, label)
     _control(draft)
     _let_us(draft)
-    if draft.forms[0] in ("can", "could", "will", "would") and draft.forms[1] == "you":
+    if is_request:
         _request(draft)
+
+
+def _moods(draft: Draft) -> Sequence[str]:
+    """Return the moods of the words; a verb that the tree joins with an imperative is one too: *come and hold it*."""
+    moods = (draft.readings.moods if draft.readings else None) or [UNSURE] * len(draft.words)
+    if draft.tree is None:
+        return moods
+    for place in draft.frames:
+        first = draft.tree.heads[place] - 1
+        is_joined = draft.tree.relations[place] == "conj" and draft.forms[place - 1] not in ("to", *SUBJECTS)
+        if is_joined and moods[first] == IMPERATIVE and draft.forms[place] == draft.words[place].lemma:
+            moods = [*moods[:place], IMPERATIVE, *moods[place + 1 :]]
+    return moods
 
 
 def _control(draft: Draft) -> None:
@@ -89,6 +104,8 @@ def _let_us(draft: Draft) -> None:
                     is_own = edge.role in ("ARG0", "ARG1", "mode") or edge.role in draft.below(verb)
                     draft.replace_edge(edge, *() if is_own else [edge._replace(source=verb)])
                 draft.merge(node, verb)
+        for node in {*draft.at(place + 1)} - {verb}:
+            draft.labels[node] = "we"
         _make_we(draft, verb)
         draft.removed.discard(draft.below(verb).get("mode", -1))
         draft.add_argument(verb, ("mode",) if "mode" not in draft.below(verb) else (), "imperative")

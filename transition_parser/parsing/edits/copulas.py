@@ -140,8 +140,8 @@ def _remove_dummy(view: TreeView, place: int) -> None:
     draft, head = view.draft, view.heads[place]
     marks = (one for one, form in enumerate(draft.forms) if form == "to" and one > place)
     clauses = [view.heads[one] for one in marks if view.relations[one] == "mark"]
-    clause = next((one for one in clauses if head in [*view.ancestors(one)][:2]), -1)
-    is_dummy = view.relations[place] == "expl" or draft.words[head].lemma in _WITH_INFINITIVE
+    clause = next((one for one in clauses if head in [one, *view.ancestors(one)][:3]), -1)
+    is_dummy = view.relations[place] == "expl" or clause == head or draft.words[head].lemma in _WITH_INFINITIVE
     if min(head, clause) < 0 or not is_dummy:
         return
     frame, node = draft.frames.get(clause, view.node(clause)), next(iter(draft.nodes_of("it")), -1)
