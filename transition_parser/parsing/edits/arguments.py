@@ -48,7 +48,8 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
         is_made = edge.role == "ARG0" and word == made >= 0
-        if is_made or (is_weather and word not in inside):
+        is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and max(referring, default=-1) < 0
+        if is_made or is_beside or (is_weather and word not in inside):
             view.change((edge, None))
             continue
         if word == subject or view.is_in(edge.target, inside) or (word in upper and not is_bare):
@@ -57,7 +58,8 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         is_others = other >= 0 and not draft.neighbors(edge.target).isdisjoint(view.unit(other) - {frame})
         joined = view.are_joined(other, verb) and view.relations[word] != "obl"
         is_loose = other in upper and view.relations[verb] in ("acl", "advcl") and view.dependent(verb, "nsubj") < 0
-        may_refer = subject < 0 or joined or is_loose or max(referring, default=-1) > word
+        is_open = subject < 0 and edge.role in ("ARG0", "ARG1")
+        may_refer = is_open or joined or is_loose or max(referring, default=-1) > word
         if (is_bare and edge.role == "ARG0") or (is_others and not may_refer):
             view.change((edge, None))
 

@@ -34,6 +34,7 @@ _STATEMENT, _QUESTION = (6, 2), (10, 3)  # the least words and frames of sentenc
 def has_clauses(draft: Draft) -> bool:
     """Return True for a sentence that probably has several clauses, or a clause with several modifiers."""
     words, frames = _QUESTION if "amr-unknown" in draft.labels else _STATEMENT
+    frames -= "if" in draft.forms or "unless" in draft.forms  # *if I were you , I would go*
     return len(draft.words) >= words and sum(map(draft.is_frame, range(len(draft.labels)))) >= frames
 
 
@@ -124,6 +125,9 @@ def _mend_complements(view: TreeView) -> None:
         if relation not in ("ccomp", "xcomp") or head < 0 or verb < 0 or head == verb:
             continue
         above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
+        if verb in draft.below(head).values():
+            upper = [one for one in draft.edges if one.target == verb and one.role in _TIMES and one.source != head]
+            view.change(*((one, None) for one in upper if view.word(one.source) in view.ancestors(word)))
         if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
             continue
         if (highest := view.highest(unit)) < 0:
@@ -276,6 +280,8 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
     while view.relations[head] == "xcomp" and role != "purpose" and view.nodes[view.heads[head]]:
         head = view.heads[head]  # *helped you move it if you asked*
     owner, clause = draft.frames.get(head, -1), view.highest(unit)
+    if clause < 0 and view.dependent(word, "cop") >= 0:  # *if I were you*
+        clause = view.node(word)
     if role is None or owner < 0 or clause < 0:
         return
     for edge in [edge for edge in draft.edges if edge.target == clause and edge.role == "ARG0"]:
@@ -295,5 +301,6 @@ def _mend_top(view: TreeView) -> None:
         top = view.heads[view.heads[top]]
     is_member = new >= 0 and view.is_list(new) and any(edge[::2] == (new, draft.top) for edge in draft.edges)
     is_other = top >= 0 and draft.top not in view.unit(root) and view.relations[top] not in (*SERVING, *_LOOSE)
-    if is_member or (is_other and new >= 0 and (draft.is_frame(new) or view.is_list(new))):
+    is_above = new in draft.below(draft.top).values() and view.relations[top] == "nsubj"  # no subject: *Turn left*
+    if is_member or (is_other and not is_above and new >= 0 and (draft.is_frame(new) or view.is_list(new))):
         draft.top = new

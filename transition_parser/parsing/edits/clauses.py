@@ -19,7 +19,6 @@ _ASKED = {
 _ASKING = frozenset(word_list("edits: asking"))
 _AFTER_QUESTIONS = frozenset(word_list("edits: after questions"))
 _COPULAS = frozenset(word_list("edits: copulas"))
-_BEFORE_IF = ("as", "even", "what", "see", "ask")  # before an *if* that begins no condition
 _ROLES = frozenset("ARG1 ARG2 ARG3 time location manner topic".split())
 _FRAME = re.compile(r".*-\d\d")
 
@@ -81,7 +80,7 @@ def _ask_place(draft: Draft, word: int) -> None:
     if len(links) == 1:
         below = draft.below(links[0].target)
         places = {node for node in draft.below(verb).values() if draft.labels[node] in ("location", "place")}
-        asked = {node for node in below.values() if draft.labels[node] == "amr-unknown"}
+        asked = {node for node in below.values() if draft.labels[node] in ("amr-unknown", "location", "place")}
         draft.removed.update(asked | {node for node in places if draft.neighbors(node) == {verb}})
         node = draft.new_node("place", False, links[0].target)
         draft.replace_edge(links[0], Edge(verb, "ARG1", node), Edge(links[0].target, "location", node))
@@ -91,9 +90,6 @@ def is_asking(draft: Draft, node: int) -> bool:
     return draft.labels[node].rpartition("-")[0] in _ASKING
 
 
-_LOOSE = frozenset("time purpose manner location concession ARG2 ARG3 ARG4".split())
-
-
 def mend_conditions(draft: Draft) -> None:
     """Make the clause after *if* the condition of the clause before it, and the negated one after *unless*."""
     for place, form in enumerate(draft.forms):
@@ -101,33 +97,6 @@ def mend_conditions(draft: Draft) -> None:
             _so(draft, place)
         if form == "unless":
             _unless(draft, place)
-        elif form == "if" and draft.forms[place - 1] not in _BEFORE_IF:
-            _if(draft, place)
-
-
-def _if(draft: Draft, place: int) -> None:
-    """Make the frame after *if* a condition where it has another role of a frame in another clause."""
-    marks = (i for i in range(place, len(draft.forms)) if draft.forms[i] in (",", "--", "-", ";", ":"))
-    end = next(marks, len(draft.forms))
-    verb = min((verb for verb in draft.frames if place < verb < end), default=place)
-    if verb == place:
-        _if_predicate(draft, place, end)
-    for edge in [edge for edge in draft.edges if edge.role in _LOOSE and place < draft.place(edge.target) <= verb]:
-        is_outside = edge.source in draft.frames.values() and not place <= draft.place(edge.source) <= end
-        if is_outside and not is_asking(draft, edge.source) and "condition" not in draft.below(edge.source):
-            draft.replace_edge(edge, edge._replace(role="condition"))
-
-
-def _if_predicate(draft: Draft, place: int, end: int) -> None:
-    """Make a clause without a verb a condition of the frame before it or after the comma: *if I were you , …*"""
-    before = [node for verb, node in sorted(draft.frames.items()) if verb < place]
-    after = [node for verb, node in sorted(draft.frames.items()) if verb > end]
-    main = (before or [-1])[-1] if place else (after or [-1])[0]
-    inside = draft.inside(place, end)
-    of_mods = {edge.target for edge in draft.edges if edge.role == "mod" and place <= draft.place(edge.target) < end}
-    predicates = of_mods - {edge.target for edge in draft.edges if edge.target in inside and edge.role != "mod"}
-    if main >= 0 and len(predicates) == 1 and draft.top not in predicates and "condition" not in draft.below(main):
-        draft.add_edge(main, "condition", *predicates)
 
 
 def _so(draft: Draft, place: int) -> None:

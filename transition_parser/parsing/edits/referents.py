@@ -47,10 +47,10 @@ def mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
     draft, label = view.draft, SUBJECTS.get(view.draft.forms[word])
     if label is None or edge.target < 0 or word in draft.aligned:
         return
-    if draft.labels[edge.target] in _PRONOUNS:
+    if draft.labels[edge.target] in _PRONOUNS or label not in _NEVER:
         is_wrong = draft.labels[edge.target] != label and (edge.role == "ARG0" or view.relations[word] == "nsubj")
     else:
-        is_wrong = label in _NEVER and not may_be(view, label, edge.target)
+        is_wrong = not may_be(view, label, edge.target)
     if is_wrong:
         _mend(view, word, edge, label)
 
