@@ -1,6 +1,5 @@
 """Models that predict tags, lemmas and features, read tags, letters and domains, through the real programs."""
 
-import json
 import shutil
 from dataclasses import replace
 
@@ -150,39 +149,6 @@ def test_lemmas_of_known_forms_are_those_of_training(exported):
     ]
     # with its gold tag hardly any form has two
     assert sum(gold.lemma == (found or "_") for gold, found in pairs) > 0.99 * len(pairs)
-
-
-@pytest.mark.parametrize("reads", mostly_slow(["the encoder", "words, too"], "the encoder"))
-def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, reads):
-    """A model that predicts tags and lemmas learns XPOS and features; all it said before stays."""
-    plain = tmp_path / "plain"
-    shutil.copytree(data, plain)
-    columns = json.loads((plain / "columns.json").read_text(encoding="utf-8"))
-    for part in ("columns", "seen"):
-        columns[part] = {name: of for name, of in columns[part].items() if name in ("upos", "lemma")}
-    (plain / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
-    arch, options, more = "stack_transformer_small", ("--tag-loss", "0.5", "--character-width", "8"), ()
-    if reads == "words, too":
-        arch, more = "spa_dp_small", ("--tags-read-words",)
-    options = (*options, "--disable-validation")
-    train(plain, tmp_path / "before", *options, arch=arch, updates=20)
-    model = tmp_path / "before" / "checkpoint_last.pt"
-    more = (*more, "--start-from", model, "--train-only", "xpos,feats")
-    train(data, tmp_path / "after", *options, *more, arch=arch, updates=20)
-    sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)]
-    before, after = (
-        Parser.load(tmp_path / name / "checkpoint_last.pt", precision="fp32").parse(sentences)
-        for name in ("before", "after")
-    )
-    for one, other in zip(before, after, strict=True):
-        assert (one.actions, one.mean_log_probability, one.upos, one.lemmas) == (
-            other.actions,
-            other.mean_log_probability,
-            other.upos,
-            other.lemmas,
-        )
-    tags = [(row.upos, row.xpos) for parse in after for row in parse.annotated().words]
-    assert all(xpos == f"{upos}!" for upos, xpos in tags)
 
 
 def test_domains(amr_exported):

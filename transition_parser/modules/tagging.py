@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.base.errors import InputError
 from transition_parser.modules.layers import HiddenLayer, linear, of_rows
 from transition_parser.modules.words import WordOptions
 from transition_parser.text.columns import ABSENT, DOMAIN, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
@@ -395,15 +394,3 @@ def check_tagged(weight: float, *heads: TagHeads | None) -> None:
     """Raise `InputError` if the tag loss has a weight other than 0, but no trained model has heads for tags."""
     if weight and not any(heads):
         Columns().count(predicted()[0])
-
-
-def train_only(model: nn.Module, columns: Sequence[str]) -> None:
-    """Freeze all weights of a model but those in the heads of the given columns. Raises `InputError` for others."""
-    heads = dict(model.named_children()).get("tags", {})
-    for name in columns:
-        if name not in heads:
-            there = f"it predicts {', '.join(heads)}" if heads else "it predicts no columns: give --tag-loss"
-            raise InputError(f"--train-only: the model does not predict {name!r:.60}; {there}")
-    model.requires_grad_(False)
-    for name in columns:
-        heads[name].requires_grad_(True)

@@ -20,7 +20,6 @@ from transition_parser.states.costs import LOST_ARCS, Correct, CorrectActions, G
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 
-SHARE, AFTER = 0.1, 1  # the defaults of --explore and --explore-after
 MARGIN = 1.0  # a correct kind of action that leads all wrong kinds by more than this log-probability is always taken
 
 
@@ -144,17 +143,12 @@ class Explorer:
 
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:
     if str(options.oracle) == "static":
-        for name in ("explore", "explore_after"):
-            if getattr(options, name) is not None:
-                raise InputError(f"--{name.replace('_', '-')} is for --oracle dynamic")
         return None
     if resources.parser.system not in LOST_ARCS:
         known = ", ".join(LOST_ARCS)
         raise InputError(f"--oracle dynamic is for {known}: nothing says what {resources.parser.system}'s actions cost")
-    share = SHARE if options.explore is None else options.explore
-    after = AFTER if options.explore_after is None else options.explore_after
-    if not 0.0 <= share <= 1.0:
-        raise InputError(f"--explore {share} is not between 0 and 1")
-    if after < 0:
-        raise InputError(f"--explore-after {after} is negative")
-    return Explorer(share, after, options.seed, resources.target_dictionary.pad())
+    if not 0.0 <= options.explore <= 1.0:
+        raise InputError(f"--explore {options.explore} is not between 0 and 1")
+    if options.explore_after < 0:
+        raise InputError(f"--explore-after {options.explore_after} is negative")
+    return Explorer(options.explore, options.explore_after, options.seed, resources.target_dictionary.pad())

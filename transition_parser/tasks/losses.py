@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from fairseq import utils
@@ -26,15 +26,8 @@ from transition_parser.transitions import TreeSystem
 Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater` makes it
 
 
-class Taught(NamedTuple):
-    """The probabilities that a teacher gives, 0 for choices that do not compete, and their share in the loss."""
-
-    probabilities: Sequence[Tensor]  # of actions (B, T, V); or of heads and of relations, (B, N, K) each
-    weight: float
-
-
 class ActionLoss:
-    """The cross-entropy of the gold action or of the set of `correct` actions, mixed with a teacher's (`Taught`)."""
+    """The cross-entropy of the gold action or of the set of `correct` actions."""
 
     def __init__(self, smoothing: float, padding: int, only_legal: bool = True) -> None:
         self.smoothing, self.padding, self.only_legal = smoothing, padding, only_legal
@@ -67,7 +60,7 @@ class ActionLoss:
         return loss * share, nll * share
 
     def of_steps(self, decoder: StateDecoder, steps: Decision, sample: Sample) -> tuple[Tensor, Tensor]:
-        return cross_entropy(steps, self.smoothing, sample.get("correct"), sample.get("taught"))
+        return cross_entropy(steps, self.smoothing, sample.get("correct"))
 
 
 class HingeLoss(ActionLoss):
@@ -94,14 +87,14 @@ class HingeLoss(ActionLoss):
 def decision_loss(
     decisions: Sequence[Decision], sample: Sample, training: bool, smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """Return the cross-entropy, mixed with a teacher's (`Taught`), and the negative log-likelihood of each decision."""
+    """Return the cross-entropy and the negative log-likelihood of each decision."""
     losses, nlls = [], []
-    for number, decision in enumerate(decisions):
+    for decision in decisions:
         unknown = decision.counted & (decision.competing.gather(2, decision.target[..., None])[..., 0] == 0)
         if training:
             _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
         known = decision._replace(counted=decision.counted & ~unknown)
-        loss, nll = cross_entropy(known, smoothing, taught=sample.get("taught"), number=number)
+        loss, nll = cross_entropy(known, smoothing)
         losses.append(decision.share * loss)
         nlls.append(decision.share * nll)
     return torch.cat(losses), torch.cat(nlls)
@@ -119,13 +112,10 @@ def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
 _FAR = 1e9  # lowers choices that do not compete below all others; −inf · 0 would be NaN
 
 
-def cross_entropy(
-    steps: Decision, smoothing: float, correct: Tensor | None = None, taught: Taught | None = None, number: int = 0
-) -> tuple[Tensor, Tensor]:
+def cross_entropy(steps: Decision, smoothing: float, correct: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats.
 
     correct: (B, N, K) bool; choices of which any is right, in place of the target
-    taught: mixes in the cross-entropy of a teacher's probabilities, of the decision with the given number
     """
     competing = steps.competing
     log_probabilities = (steps.scores.float() + (competing - 1.0) * _FAR).log_softmax(-1)
@@ -135,11 +125,6 @@ def cross_entropy(
         nll = -log_probabilities.masked_fill(~correct, -_FAR).logsumexp(-1)
     mean = (log_probabilities * competing).sum(-1) / competing.sum(-1).clamp_min(1)
     loss = (1.0 - smoothing) * nll - smoothing * mean
-    if taught is not None:
-        # the rounds of decisions (see `TreeDecoder.decisions`) share the probabilities; those that compete sum up to 1
-        wanted = taught.probabilities[number % len(taught.probabilities)] * competing
-        wanted = wanted / wanted.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
-        loss = torch.lerp(loss, -(wanted * log_probabilities).sum(-1), taught.weight)
     return tuple(torch.where(steps.counted, one, 0.0).flatten() for one in (loss, nll.detach()))
 
 
@@ -204,8 +189,6 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 raise InputError("--action-loss hinge needs --softmax-over legal and --label-smoothing 0")
             if not isinstance(task.table.system, TreeSystem):
                 raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
-            if task.teacher is not None:
-                raise InputError("--action-loss hinge learns from gold actions alone: leave out --teacher")
             self.action_loss: ActionLoss = HingeLoss(self.padding_idx, hinge_weight)
         else:
             self.action_loss = ActionLoss(label_smoothing, self.padding_idx, only_legal)

@@ -30,7 +30,7 @@ from transition_parser.models.registry import Architecture, architecture_of, on_
 from transition_parser.modules.contract import ParserModel, StateDecoder
 from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import stored_vectors
-from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
+from transition_parser.modules.tagging import TagHeads, check_tagged
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs, WordTensors
 from transition_parser.parsing.formalisms import formalism_of
@@ -40,9 +40,8 @@ from transition_parser.states.costs import GoldTrees
 from transition_parser.states.states import States
 from transition_parser.storage.transfer import start_from
 from transition_parser.tasks import losses  # noqa: F401  (registers the criterion)
-from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
+from transition_parser.tasks.exploration import explorer_of
 from transition_parser.tasks.optimization import check_optimizer, tell_batches
-from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import Pieces
@@ -71,33 +70,18 @@ class TransitionParsingConfig(FairseqDataclass):
         "model to take the first weights from: a checkpoint, an exported folder, or the name of a model; its "
         "vocabularies may differ (for trees, not its actions)",
     )
-    train_only: Optional[str] = fairseq_option(
-        None,
-        "columns of words, separated by commas, such as xpos,feats: only the predictions of these columns are trained; "
-        "all other weights stay as they are, so that a model of --start-from parses as before",
-    )
     oracle: ChoiceEnum(["static", "dynamic"]) = fairseq_option(
         "static",
         "derivations to train on; static: those of the data; dynamic (dependency trees): those that the model finds "
         "greedily, with all correct actions of each step as targets",
     )
-    explore: Optional[float] = fairseq_option(
-        None,
+    explore: float = fairseq_option(
+        0.1,
         "with --oracle dynamic: probability of taking the best wrong action where the best correct action scores only "
-        f"slightly better (default: {SHARE}); a wrong action that scores best is always taken",
+        "slightly better; a wrong action that scores best is always taken",
     )
-    explore_after: Optional[int] = fairseq_option(
-        None,
-        f"with --oracle dynamic: number of first epochs in which only correct actions are taken (default: {AFTER})",
-    )
-    teacher: Optional[str] = fairseq_option(
-        None,
-        "models, separated by commas, whose mean probabilities of actions, or of heads and relations, are learned "
-        "besides the gold ones; they must score what the model scores, and know all actions of the data (AMRs: must be "
-        "trained on the same data folder)",
-    )
-    teacher_weight: Optional[float] = fairseq_option(
-        None, "with --teacher: share of the teachers in the loss, up to 1 (default: 0.5)"
+    explore_after: int = fairseq_option(
+        1, "with --oracle dynamic: number of first epochs in which only correct actions are taken"
     )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
@@ -117,7 +101,6 @@ class TransitionParsingTask(FairseqTask):
         self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self._explorer = explorer_of(cfg, resources)
-        self.teacher: Teacher | None = None  # set by `build_model`
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._of_trees = False  # set by `build_model`, too
         self._inputs: WordInputs | None = None  # set by `build_model`, too
@@ -157,11 +140,6 @@ class TransitionParsingTask(FairseqTask):
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {done}")
-            if self.cfg.train_only:
-                train_only(model, self.cfg.train_only.split(","))
-            if self.cfg.teacher and self.cfg.train_only:
-                raise InputError("--train-only learns neither actions nor trees: leave out --teacher")
-            self.teacher = teacher_of(self.cfg, self.resources, model.plain.searches_directly)
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._of_trees = model.decoder.needs, model.plain.searches_directly
@@ -239,9 +217,6 @@ class TransitionParsingTask(FairseqTask):
             if self._explorer is not None and sample:
                 with self._autocast(sample, model):  # a context of its own: it caches cast weights without gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
-            if self.teacher is not None and sample:
-                words = self.datasets["train"].sentences.words
-                sample = self.teacher.taught(sample, [words[i] for i in sample["id"].tolist()])
             with self._autocast(sample, model):
                 return criterion(model, sample)
 
