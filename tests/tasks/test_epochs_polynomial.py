@@ -39,6 +39,7 @@ def nothing_told():
     [
         ({}, 15, 40),
         ({"warmup_epochs": 0.0}, 0, 40),
+        ({"warmup_epochs": 2.5}, 10, 40),  # a short training has a short warm-up
         ({"update_freq": [5]}, 3, 8),
         ({"lr": [0.5, 0.25]}, 15, 40),
         ({"max_update": 25}, 15, 25),

@@ -10,7 +10,6 @@ from transition_parser.training.flags import (
     given_flags,
     merged,
     read_flags,
-    with_fitting_warmup,
 )
 
 
@@ -82,21 +81,3 @@ def test_flags_of_a_command_line_replace_those_of_a_config(folder):
     assert arguments_of(flags)[2:5] == ["--lr", "5", "--switch"] and flags[-1][:2] == ("--seed", "-1")
     with pytest.raises(InputError, match="'oops' is not a flag"):
         given_flags(["oops", "--lr", "1"])
-
-
-@pytest.mark.parametrize(
-    ("config", "given", "warmup"),
-    [
-        (["--warmup-epochs 3", "--max-epoch 25"], ["--max-epoch", "2"], "0.5"),
-        (["--warmup-epochs 3", "--max-epoch 25"], ["--max-epoch", "6"], "3"),
-        (["--warmup-epochs 3", "--max-epoch 2"], [], "3"),
-        (["--max-epoch 25"], ["--max-epoch", "2", "--warmup-epochs", "3"], "3"),
-        (["--warmup-epochs 3", "--max-epoch 25"], ["--max-epoch", "two"], "3"),
-    ],
-)
-def test_a_short_training_has_a_short_warmup(folder, config, given, warmup):
-    """Only where the config has the warm-up, and the command line the length."""
-    said = []
-    flags = with_fitting_warmup(merged([*read_flags(write(folder, "c", *config)), *given_flags(given)]), said.append)
-    assert dict(flag[:2] for flag in flags)["--warmup-epochs"] == warmup
-    assert said == ["warm-up: 0.5 epochs instead of 3, because --max-epoch is 2"] * (warmup == "0.5")

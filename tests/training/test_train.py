@@ -14,9 +14,8 @@ from tests.conftest import OF_PROGRAMS, PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_h
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.storage.cards import read_card
-from transition_parser.training.experiment import locked
+from transition_parser.training.experiment import locked, mend_checkpoints
 from transition_parser.training.programs import Display, epochs_of
-from transition_parser.training.stages import mend_checkpoints
 
 TINY = (
     *("--encoder-embed-dim 32", "--decoder-embed-dim 32", "--encoder-ffn-embed-dim 32", "--decoder-ffn-embed-dim 32"),
@@ -94,6 +93,7 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
     other.write_text(SAMPLE.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     for more, difference in (
         (["--", "--lr", "1e-3"], "--lr was 1.5e-3, is 1e-3"),
+        (["--", "--max-epoch", "7"], "--max-epoch was 6, is 7"),
         (["--bits", "16"], "--bits was 32, is 16"),
         (["--no-lemmas"], "--lemmas was True, is False"),
         (["--dev", other], "--dev has another content"),
@@ -103,19 +103,6 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
         assert difference in done.stderr and "another folder" in done.stderr
         assert [line for line in done.stderr.splitlines() if "error" in line] == done.stderr.splitlines()[-1:]
     assert state(folder) == before
-
-
-def test_a_finished_one_is_extended(interrupted):
-    command, folder, *_ = interrupted
-    finished = (folder / "model" / "model.safetensors").read_bytes()
-    done = run_here(*command, "--", "--max-epoch", "7")
-    assert f"\ntraining goes on; the model so far is kept in {folder}/model-6-epochs\n" in done.stderr
-    assert "epoch 7/7" in done.stderr and "epoch 6/7" not in done.stderr and "preparing" not in done.stderr
-    assert "epochs: 7, checkpoints averaged: " in done.stdout
-    assert (folder / "model-6-epochs" / "model.safetensors").read_bytes() == finished
-    assert len(json.loads((folder / "history.json").read_text())) == 7
-    before = state(folder)
-    assert "--max-epoch was 7, is 6" in run_here(*command, status=2).stderr and state(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -130,7 +117,7 @@ def test_a_finished_one_is_extended(interrupted):
         (["--device", "phone", "--", "--max-epoch", "2"], "the device 'phone' can't be used here"),
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is not a flag"),
-        ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
+        (["--", "--max-epoch", "2", "--warmup-epochs=-1"], "needs --max-epoch, and --warmup-epochs of 0 or more"),
         (["--", "--max-epoch", "0"], "would never end: give --max-epoch"),
         (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
         (["--dev", SAMPLE_AMR], "give files of one kind"),

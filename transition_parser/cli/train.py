@@ -9,8 +9,7 @@ CONFIG, with --train and --dev, is a file of flags for fairseq-train, or the nam
 (ewt-en, ud-spa-dp-small, amr-en, …). The kind of the training file determines whether trees or AMRs are learnt. Flags
 after -- replace flags of the config.
 
-Run the same command again to continue after an interruption; finished steps are not repeated. A higher --max-epoch
-continues a finished training.
+Run the same command again to continue after an interruption; finished steps are not repeated.
 
 DIR then holds the folders data and checkpoints, train.log, history.json (loss and score of each epoch),
 the parses of dev and test, and the folder model, which `parse` reads.
@@ -156,15 +155,12 @@ class _Arguments(argparse.ArgumentParser):
 
 def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> dict[str, Any]:
     """Run the unfinished steps, and return the scores and the path of the model."""
-    from transition_parser.training.experiment import locked
-    from transition_parser.training.stages import Evaluation, Stages
+    from transition_parser.training.experiment import Evaluation, Stages, locked
 
     experiment = _experiment(arguments, treebanks)
     new = not experiment.dest.exists()
     with locked(experiment.dest), os_errors_naming(experiment.dest):
-        before = experiment.begin()
-        if before:
-            print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
+        experiment.begin()
         how = Evaluation(tuple(arguments.beam), arguments.device, bool(treebanks))
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(experiment, how, arguments.user_dir, arguments.processes, about, treebanks)
@@ -218,7 +214,7 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
     """Return the requested experiment, after checking it. Nothing is written."""
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.experiment import Experiment
-    from transition_parser.training.flags import Flag, check_flags, given_flags, merged, read_flags, with_fitting_warmup
+    from transition_parser.training.flags import Flag, check_flags, given_flags, merged, read_flags
     from transition_parser.training.treebanks import encoder_flags, starting_flags
 
     of_several = [Flag("--read-domain")] if len(treebanks) > 1 else []
@@ -253,7 +249,7 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
         raise InputError("--segmenter-epochs is for trainings with a segmenter: give --segmenter, too")
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
-        check_flags(with_fitting_warmup(flags), formalism, options)
+        check_flags(flags, formalism, options)
         checked_device(arguments.device)
     return experiment
 

@@ -92,7 +92,11 @@ def tell_batches(batches: int) -> None:
 
 @dataclass
 class EpochsPolynomialConfig(FairseqDataclass):
-    warmup_epochs: float = fairseq_option(0.0, "number of epochs, such as 1.25, over which the learning rate rises")
+    warmup_epochs: float = fairseq_option(
+        0.0,
+        "number of epochs, such as 1.25, over which the learning rate rises; a quarter of --max-epoch if it is more "
+        "than half of it",
+    )
     max_epoch: int = "${optimization.max_epoch}"
     max_update: int = "${optimization.max_update}"
     update_freq: list[int] = "${optimization.update_freq}"
@@ -105,7 +109,7 @@ class EpochsPolynomial(FairseqLRScheduler):
 
     def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
         super().__init__(cfg, optimizer)
-        check_epochs(cfg.warmup_epochs, cfg.max_epoch)
+        self._warmup = fitting_warmup(cfg.warmup_epochs, cfg.max_epoch)
         self._batches = 0
         self._by_updates: PolynomialDecayLRSchedule | None = None
 
@@ -124,7 +128,7 @@ class EpochsPolynomial(FairseqLRScheduler):
         batches = self._batches if meter is None else int(meter.val)
         if batches != self._batches:
             self._batches = batches
-            length = cfg.warmup_epochs, cfg.max_epoch
+            length = self._warmup, cfg.max_epoch
             warmup, total = (updates_in(epochs, batches, cfg.update_freq) for epochs in length)
             total = max(min(total, cfg.max_update or total), warmup + 1)
             same = PolynomialDecayLRScheduleConfig(warmup_updates=warmup, total_num_update=total, lr=list(cfg.lr))
@@ -132,10 +136,11 @@ class EpochsPolynomial(FairseqLRScheduler):
         return self._by_updates is not None
 
 
-def check_epochs(warmup: float, length: float) -> None:
-    """Raise `InputError` if no epochs are left after the warm-up in which the learning rate could fall."""
-    if not 0 <= warmup < (length or 0):
-        raise InputError(
-            f"the learning rate can't rise until epoch {warmup:g} and fall until epoch {length or 0:g}: "
-            "--lr-scheduler epochs_polynomial needs --warmup-epochs less than --max-epoch"
-        )
+def fitting_warmup(warmup: float, length: float) -> float:
+    """Return the number of epochs in which the learning rate rises: a quarter of a short training.
+
+    Raises `InputError` for a training without a length in epochs.
+    """
+    if not length or warmup < 0:
+        raise InputError("--lr-scheduler epochs_polynomial needs --max-epoch, and --warmup-epochs of 0 or more")
+    return warmup if 2 * warmup <= length else length / 4

@@ -17,8 +17,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -98,19 +97,6 @@ def given_flags(arguments: Sequence[str]) -> list[Flag]:
 def merged(flags: Iterable[Flag]) -> list[Flag]:
     """Return each flag once, at the place of its first occurrence and with its last value."""
     return list({flag.name: flag for flag in flags}.values())
-
-
-def with_fitting_warmup(flags: Sequence[Flag], say: Callable[[str], None] = lambda text: None) -> list[Flag]:
-    """Return the flags, with a config's warm-up of more than half of `--max-epoch` cut to a quarter of it."""
-    by_name = {flag.name: flag for flag in flags}
-    length, warmup = (by_name.get(name, Flag(name)) for name in ("--max-epoch", "--warmup-epochs"))
-    with suppress(ValueError):  # which the check of all flags names
-        epochs, rising = float(length.value or 0), float(warmup.value or 0)
-        if length.path is None and warmup.path is not None and 0 < epochs < 2 * rising:
-            cut = warmup._replace(value=f"{epochs / 4:g}")
-            say(f"warm-up: {cut.value} epochs instead of {rising:g}, because --max-epoch is {epochs:g}")
-            return [cut if flag is warmup else flag for flag in flags]
-    return list(flags)
 
 
 def arguments_of(flags: Iterable[Flag]) -> list[str]:
@@ -205,8 +191,8 @@ def _check_metric(metric: Flag, others: Sequence[str], formalism: Formalism) -> 
 
 
 def _check_length_and_rates(args: argparse.Namespace) -> None:
-    """Raise `InputError` for negative limits, training without an end, a warm-up that lasts to the end, bad rates."""
-    from transition_parser.tasks.optimization import check_epochs
+    """Raise `InputError` for negative limits, training without an end, and bad rates."""
+    from transition_parser.tasks.optimization import fitting_warmup
 
     for name, value in (("--max-epoch", args.max_epoch), ("--max-update", args.max_update)):
         if (value or 0) < 0:
@@ -214,7 +200,7 @@ def _check_length_and_rates(args: argparse.Namespace) -> None:
     if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
         raise InputError("training would never end: give --max-epoch")
     if args.lr_scheduler == "epochs_polynomial":
-        check_epochs(args.warmup_epochs, args.max_epoch)
+        fitting_warmup(args.warmup_epochs, args.max_epoch)
     for rate in args.lr:
         if not 0 < rate < math.inf:
             raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")

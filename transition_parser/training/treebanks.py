@@ -21,8 +21,6 @@ from transition_parser.training.flags import Flag
 LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a license
 _OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
 _FACT = re.compile(r"^\s*(License|Contributors)\s*:\s*(\S.*?)\s*$", re.MULTILINE)
-_COMMONS = re.compile(r"Attribution((?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (\d\.\d)")
-_SHORT = {"NonCommercial": "NC", "ShareAlike": "SA", "NoDerivatives": "ND", "NoDerivs": "ND"}
 
 
 @dataclass(frozen=True)
@@ -79,12 +77,11 @@ class Treebank:
 
     @cached_property
     def facts(self) -> Mapping[str, str]:
-        """The `License` and `Contributors` that README states. The license file gives `License` if README does not."""
+        """The `License` and `Contributors` that README states; without README's the name of the license file."""
         texts = [read_text(path, "a README") for path in sorted(self.folder.glob("README*")) if path.is_file()]
         facts = {found[1]: found[2] for text in texts for found in _FACT.finditer(text)}
         if "License" not in facts and self.license_files:
-            name, path = next(iter(self.license_files.items()))
-            facts["License"] = _commons(read_text(path, "a license")) or f"see {name}"
+            facts["License"] = f"see {next(iter(self.license_files))}"
         return facts
 
     def about(self) -> dict[str, str]:
@@ -145,18 +142,6 @@ def _file_of(folder: Path, split: str) -> Path | None:
             f"has several files for {split} ({names}): put the one to use, or all joined, into {plain.name}", folder
         )
     return found[0] if found else None
-
-
-def _commons(text: str) -> str | None:
-    """Return the short name of a license of Creative Commons, None for other texts.
-
-    >>> _commons("Creative Commons Attribution-ShareAlike 4.0 International")
-    'CC BY-SA 4.0'
-    """
-    found = _COMMONS.search(text)
-    if found is None:
-        return None
-    return f"CC {'-'.join(['BY', *(_SHORT[part] for part in found[1].split('-')[1:])])} {found[2]}"
 
 
 class Recipe(NamedTuple):
