@@ -19,11 +19,10 @@ from transition_parser.oracles.amr import check_graph
 from transition_parser.oracles.amr_check import Derived, derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table, with_sentences
 from transition_parser.preprocess.limits import breach, learned
-from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
+from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of
 from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
-from transition_parser.text.pieces import Pieces, make_pieces, normalize
-from transition_parser.text.word_vectors import save_words
+from transition_parser.text.pieces import Pieces, make_pieces, normalize, save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
@@ -56,7 +55,6 @@ class AmrOptions:
     skip_bad: bool = False  # True to leave out and count entries that can't be used
     processes: int = 1
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
-    vectors: str | os.PathLike | None = None  # a text file of word vectors
     pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
 
 
@@ -88,7 +86,6 @@ def preprocess_amr(
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         save_words(words, folder)
-        write_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
         _config(derived["train"], shift_words, limits, frames.version).save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]

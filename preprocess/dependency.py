@@ -17,7 +17,7 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import NonProjectiveError, oracle
-from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
+from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of
 from transition_parser.text.columns import (
     KNOWN,
     Columns,
@@ -26,8 +26,7 @@ from transition_parser.text.columns import (
     seen_with_tags,
     values_of_forms,
 )
-from transition_parser.text.pieces import Pieces, make_pieces, normalize
-from transition_parser.text.word_vectors import save_words
+from transition_parser.text.pieces import Pieces, make_pieces, normalize, save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 
@@ -46,7 +45,6 @@ class DependencyOptions:
     labeled_shift: int = 0  # how many of the most frequent words have a labeled SHIFT
     nonprojective: str = "skip"  # `skip` or `error`, for trees that a projective system can't build
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
-    vectors: str | os.PathLike | None = None  # a text file of word vectors
     pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
     holds_out: bool = False  # True to hold out training sentences as `valid`, see `hold_out`
 
@@ -83,7 +81,6 @@ def preprocess_dependency(
             once=once_in(sentence.tree() for sentence in train),
         )
         save_words(words, folder)
-        write_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         values = values_of(train, options.columns, splits["train"][0])
         of_domains = labels_of_domains(train, values)

@@ -1,4 +1,4 @@
-"""The parts of `preprocess` that trees and AMRs share: the data folder, its pieces and vectors, and lists of labels."""
+"""The parts of `preprocess` that trees and AMRs share: the data folder, its pieces, and lists of labels."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from typing import Any
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
 from transition_parser.text.columns import KNOWN, labels_of
-from transition_parser.text.pieces import Pieces, normalize
-from transition_parser.text.word_vectors import read_vectors
+from transition_parser.text.pieces import Pieces
 
 SPLITS = ("train", "valid", "test")
-_OTHERS = (
-    "lexicon.json", "columns.json", "words.txt", "vectors.txt", "vectors.safetensors", "dict.*.txt", "*.src-act.*",
-)  # fmt: skip
+_OTHERS = ("lexicon.json", "columns.json", "words.txt", "dict.*.txt", "*.src-act.*")
 
 
 def stale() -> tuple[str, ...]:
@@ -48,13 +45,6 @@ def check_undivided(folder: str | os.PathLike) -> None:
 def source_line(pieces: Pieces, words: Iterable[str]) -> str:
     """Return the pieces of a sentence, separated by spaces."""
     return " ".join(piece for word in pieces.encode(words) for piece in word)
-
-
-def write_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[str]], folder: Path) -> None:
-    """Write the vectors of the words of some sentences into `folder`."""
-    if path is not None:
-        words = {normalize(form) for forms in sentences for form in forms}
-        read_vectors(path, words).save(folder)
 
 
 def values_of(

@@ -220,7 +220,7 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
     """
     formalism, files = files_of(arguments.data)
     table = read_table(arguments.paper, arguments.table, formalism)
-    can_run = [row for row in table.rows if not (row.get("of") or row.get("vectors"))]
+    can_run = [row for row in table.rows if not row.get("of")]
     names = [row["name"] for row in can_run]
     for name in arguments.rows or ():
         if name not in names:

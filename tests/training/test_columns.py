@@ -12,7 +12,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence, read_conllu
 
-INPUTS = ("--character-width", "8", "--read-vectors")
+INPUTS = ("--character-width", "8")
 
 
 def with_features(sentence):
@@ -27,11 +27,9 @@ def with_features(sentence):
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tagged") / "data"
-    vectors = folder.with_name("vectors.txt")
-    vectors.write_text("the 1 2 3\nis 4 5 6\n")
-    treebank = vectors.with_name("treebank.conllu")
+    treebank = folder.with_name("treebank.conllu")
     treebank.write_text("".join(map(str, map(with_features, read_conllu(SAMPLE)))), encoding="utf-8")
-    return preprocess(folder, "--all-columns", "--vectors", vectors, train=treebank)
+    return preprocess(folder, "--all-columns", train=treebank)
 
 
 OF_WORDS = ("--tags-read-words", "--affix-width", "8", "--affix-dropout", "0.3")

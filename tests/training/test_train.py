@@ -115,7 +115,6 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
         (["--", "--max-epoch", "2", "--lr", "0"], "--lr 0 is not a positive number"),
         (["--", "--max-epoch", "2", "--start-from", "none/model"], "--start-from none/model: no such checkpoint"),
         (["--device", "phone", "--", "--max-epoch", "2"], "the device 'phone' can't be used here"),
-        (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is not a flag"),
         (["--", "--max-epoch", "2", "--warmup-epochs=-1"], "needs --max-epoch, and --warmup-epochs of 0 or more"),
         (["--", "--max-epoch", "0"], "would never end: give --max-epoch"),

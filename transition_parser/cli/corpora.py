@@ -85,7 +85,7 @@ def run_preprocess(arguments: argparse.Namespace) -> int:
     splits = {split: paths for split, paths in given.items() if paths}
     formalism, problems = arguments.formalism, []
     own = {TREES: ("system", "nonprojective"), AMR: ("skip_bad", "processes")}[formalism]
-    names = ("pieces", "labeled_shift", "vectors", "pieces_from", *own)
+    names = ("pieces", "labeled_shift", "pieces_from", *own)
     options = {name: getattr(arguments, name) for name in names}
     options["columns"] = wanted_columns(arguments, formalism)
     if formalism is TREES:

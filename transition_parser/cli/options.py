@@ -85,11 +85,6 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "K",
         "help": "actions: label SHIFT with its word, for the K most frequent words (default: 0)",
     },
-    "--vectors": {
-        "metavar": "FILE",
-        "help": "text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz), for models trained "
-        "with --read-vectors or --word-table-vectors; only the vectors of words of the corpus are kept",
-    },
     "--nonprojective": {
         "choices": ["skip", "error"],
         "default": "skip",
@@ -126,7 +121,7 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
     },
     "--json": {"action": "store_true", "help": "print one JSON object, and nothing else"},
 }
-VOCABULARY = ("--pieces", "--pieces-from", "--labeled-shift", "--vectors")
+VOCABULARY = ("--pieces", "--pieces-from", "--labeled-shift")
 
 
 def add(parser: argparse._ActionsContainer, *names: str) -> None:

@@ -249,7 +249,7 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
         raise InputError("--segmenter-epochs is for trainings with a segmenter: give --segmenter, too")
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
-        check_flags(flags, formalism, options)
+        check_flags(flags, formalism)
         checked_device(arguments.device)
     return experiment
 
@@ -272,7 +272,7 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
 def _option_names(formalism: Formalism) -> set[str]:
     own = {TREES: {"nonprojective"}, AMR: {"skip_bad"}}[formalism]
     columns = (column.flag for column in KNOWN.values() if formalism.name in column.graphs)
-    return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", *own, *columns}
+    return {"system", "pieces", "pieces_from", "labeled_shift", *own, *columns}
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

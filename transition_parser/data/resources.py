@@ -22,10 +22,8 @@ from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import FORMS_FILE, Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
-from transition_parser.text.pieces import OPEN, Pieces, WordCache
+from transition_parser.text.pieces import OPEN, WORD_LIST, Pieces, WordCache, load_words
 from transition_parser.text.segmentation import ENGLISH, Segmenter
-from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
-from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, load_words
 from transition_parser.transitions.config import FILE_NAME as PARSER
 from transition_parser.transitions.config import LEXICON_FILE as LEXICON
 from transition_parser.transitions.config import ParserConfig
@@ -91,13 +89,7 @@ class Vocabulary:
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-WORD_FILES = (
-    COLUMNS,
-    FORMS_FILE,
-    WORD_LIST,
-    WORDS_FILE,
-    VECTORS_FILE,
-)  # only for models that read or predict their contents
+WORD_FILES = (COLUMNS, FORMS_FILE, WORD_LIST)  # only for models that read or predict their contents
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
 LABELER = "semantic_roles.safetensors"  # `modules.semantic_roles`, for a model of AMRs
 TABLE = "table.safetensors"  # of exported models: the arrays of `ActionTable`, which take a second to compute for AMRs
@@ -117,7 +109,6 @@ class Resources:
     table: ActionTable
     fingerprint: str  # SHA-256 of the files that every model reads; it identifies them
     columns: Columns = field(default_factory=Columns)
-    vectors: WordVectors | None = None
     frequent_words: tuple[str, ...] | None = None  # words of the training data, the most frequent first
     segmenter: Segmenter = ENGLISH  # divides raw text; `storage.segmenters` loads learned segmenters
     model: str | None = None  # the name and the version of the model, for its parses
@@ -140,8 +131,8 @@ class Resources:
         if stored is None:  # else these files have been checked before the table was stored
             _check_pieces(source, pieces, source_path)
             _check_actions(target, parser, table, target_path)
-        columns, vectors, words = Columns.load(folder), WordVectors.load(folder), load_words(folder)
-        return cls(source, target, parser, pieces, table, fingerprint, columns, vectors, words)
+        columns, words = Columns.load(folder), load_words(folder)
+        return cls(source, target, parser, pieces, table, fingerprint, columns, words)
 
     @staticmethod
     def files(folder: str | os.PathLike, without: Collection[str] = ()) -> list[Path]:

@@ -23,11 +23,10 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders
 from transition_parser.modules.layers import in_few_shapes, linear, padded
-from transition_parser.modules.options import ModelOptions, flag_of, option, share_option, size_option
+from transition_parser.modules.options import ModelOptions, option, share_option, size_option
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
 from transition_parser.text.columns import FILE_NAME as COLUMNS
-from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
-from transition_parser.text.word_vectors import MOST_WORDS, VECTORS_FILE, WORDS_FILE
+from transition_parser.text.pieces import MOST_WORDS, WORD_LIST
 
 NO_ANNOTATIONS: Annotations = MappingProxyType({})
 ADD, CONCAT = "add", "concat"  # the values of `--join-inputs`
@@ -49,9 +48,6 @@ class WordInput(nn.Module, ABC):
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
         return 0.0
-
-    def start(self, resources: Resources) -> None:
-        """Initialize weights from the data, for a new training. Raises `InputError` if they do not fit."""
 
     @abstractmethod
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -104,10 +100,6 @@ class OptionalInput(WordInput):
         """Set weights to 0 so that the input adds nothing until it learns."""
         for parameter in self.project.parameters():
             nn.init.zeros_(parameter)
-
-
-def without_switch(name: str, switch: str) -> str:
-    return f"{flag_of(name)} does nothing without {flag_of(switch)}: give {flag_of(switch)}, too"
 
 
 def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
@@ -347,39 +339,16 @@ def _affix_rows(word: str) -> tuple[int, ...]:
     return tuple(first * _ROWS + zlib.crc32(affix) % _ROWS for first, affix in enumerate(affixes))
 
 
-class WordTable(OptionalInput):
-    """An input that has one vector for each word of a list (in lower case, too), and one for all other words."""
-
-    reads_forms = True
-
-    def index(self, words: Sequence[str]) -> None:
-        self._index = {word: i for i, word in enumerate(words, 1)}
-
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return `word`, (B, P): rows of the table; 0 for words that are not found, for the root and for padding."""
-        index = self._index
-        rows = [[index.get(w) or index.get(w.lower(), 0) for w in words] for words in sentences]
-        return {"word": padded_rows(rows, sentences)}
-
-
-_WORDS = f"{WORD_LIST}: preprocess it again with `transition-parser preprocess`"
-_VECTORS = "word vectors: preprocess it with `transition-parser preprocess … --vectors FILE`"
-
-
-def _needed(table: Any, what: str) -> Any:
-    """Return a table of the data. Raises `InputError` for None, which means that the data lacks it."""
-    if table is None:
-        raise InputError(f"the data has no {what}")
-    return table
-
-
-class TableInput(WordTable):
+class TableInput(OptionalInput):
     """An embedding of each of the most frequent words of the training data; embedding 0 is for all other words.
 
-    Source: Zhang et al. 2017, sec. 4: 20,000 words, from GloVe. Unlike there, random words train embedding 0, too.
+    A word that is not among them is looked up in lower case, too.
+    Source: Zhang et al. 2017, sec. 4: 20,000 words, from GloVe. Unlike there, random words train embedding 0, too, and
+    all embeddings start at random.
     """
 
     name, switch, width_option, files = "table", "word_table", "word_table_width", (WORD_LIST,)
+    reads_forms = True
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
@@ -394,69 +363,34 @@ class TableInput(WordTable):
         word_table_dropout: float = share_option(
             0.1, "probability that training reads a word of --word-table by the embedding that others share"
         )
-        word_table_vectors: bool = option(
-            False, "the embeddings of --word-table start from pretrained vectors (preprocess --vectors)"
-        )
-
-        def contradictions(self) -> str | None:
-            if self.word_table_vectors and not self.word_table:
-                return without_switch("word_table_vectors", "word_table")
-            return super().contradictions()
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)
-        width, words = self.embedding_width(options, dim), _needed(resources.frequent_words, _WORDS)
-        self.index(words[: options.word_table])
-        self.dropout, self.from_vectors = options.word_table_dropout, options.word_table_vectors
+        width, words, self.dropout = (
+            self.embedding_width(options, dim),
+            resources.frequent_words,
+            options.word_table_dropout,
+        )
+        if words is None:
+            raise InputError(f"the data has no {WORD_LIST}: preprocess it again with `transition-parser preprocess`")
+        self._index = {word: i for i, word in enumerate(words[: options.word_table], 1)}
         self.embed = nn.Embedding(len(self._index) + 1, width)
         nn.init.normal_(self.embed.weight, std=width**-0.5)
-        self.project_from(width, always=self.from_vectors)
-
-    def start(self, resources: Resources) -> None:
-        if not self.from_vectors:
-            return
-        table = _needed(resources.vectors, _VECTORS)
-        width = table.vectors.shape[1]
-        if width != self.embed.embedding_dim:
-            raise InputError(
-                f"--word-table-vectors: the vectors of the data are {width} wide, the embeddings "
-                f"{self.embed.embedding_dim}: give --word-table-width {width}"
-            )
-        places = {word: i for i, word in enumerate(table.words)}
-        for word, row in self._index.items():
-            place = places.get(word, places.get(word.lower()))
-            if place is not None:
-                self.embed.weight.data[row] = torch.from_numpy(table.vectors[place]).float()
+        self.project_from(width, always=False)
 
     def start_at_zero(self) -> None:
         if isinstance(self.project, nn.Identity):
             nn.init.zeros_(self.embed.weight)
         super().start_at_zero()
 
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
+        """Return `word`, (B, P): rows of the table; 0 for words that are not found, for the root and for padding."""
+        index = self._index
+        rows = [[index.get(w) or index.get(w.lower(), 0) for w in words] for words in sentences]
+        return {"word": padded_rows(rows, sentences)}
+
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         word = inputs["word"]
         if self.training and self.dropout:
             word = word.masked_fill(torch.rand(word.shape, device=word.device) < self.dropout, 0)
         return self.project(self.embed(word))
-
-
-class VectorInput(WordTable):
-    """Frozen pretrained vectors of words, projected by a linear layer if inputs are added up."""
-
-    name, switch, files = "vectors", "read_vectors", (WORDS_FILE, VECTORS_FILE)
-    vectors: Tensor
-
-    @dataclass(frozen=True)
-    class Options(ModelOptions):
-        read_vectors: bool = option(False, "words have pretrained vectors of a table (preprocess --vectors), too")
-
-    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
-        super().__init__(options, dim, resources)
-        table = _needed(resources.vectors, _VECTORS)
-        self.index(table.words)
-        vectors = F.pad(torch.from_numpy(table.vectors).float(), (0, 0, 1, 0))
-        self.register_buffer("vectors", vectors, persistent=False)
-        self.project_from(vectors.size(1))
-
-    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))

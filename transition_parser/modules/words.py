@@ -22,9 +22,7 @@ from transition_parser.modules.word_inputs import (
     OptionalInput,
     TableInput,
     TagInput,
-    VectorInput,
     XposInput,
-    without_switch,
 )
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import FORMS_FILE, Annotations
@@ -33,13 +31,12 @@ TAGS, PRETRAINED = TagInput.name, PretrainedWords.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 # The inputs are made in this order. The random numbers of their weights depend on it.
 INPUTS: tuple[type[OptionalInput], ...] = (
-    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, VectorInput, PretrainedWords,
+    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, PretrainedWords,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class WordOptions(
-    VectorInput.Options,
     TableInput.Options,
     AffixInput.Options,
     CharacterInput.Options,
@@ -67,7 +64,8 @@ class WordOptions(
     def contradictions(self) -> str | None:
         for kind in INPUTS:
             if kind.width_option and getattr(self, kind.width_option) and not kind.is_wanted(self):
-                return without_switch(kind.width_option, kind.switch)
+                switch = flag_of(kind.switch)
+                return f"{flag_of(kind.width_option)} does nothing without {switch}: give {switch}, too"
         if self.tag_hidden and not self.tag_loss:
             return "--tag-hidden is for models that predict tags: give --tag-loss, too"
         if self.read_xpos and self.tag_loss:
@@ -114,10 +112,6 @@ class WordInputs(nn.ModuleDict):
         self.width = dim
         if self.concatenated:
             self.width = dim * self._pieces + sum(input.output_width for input in made.values())
-
-    def start(self, resources: Resources) -> None:
-        for input in self.values():
-            input.start(resources)
 
     @property
     def columns(self) -> Collection[str]:

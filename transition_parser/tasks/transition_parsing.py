@@ -136,7 +136,6 @@ class TransitionParsingTask(FairseqTask):
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
             check_tagged(getattr(cfg, "tag_loss", 0.0), model.plain.tag_heads)
-            model.plain.inputs.start(self.resources)
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {done}")

@@ -1,4 +1,4 @@
-"""The division of words into subword pieces, of which the first begins with `▁`, and windows over pieces."""
+"""The division of words into subword pieces, of which the first begins with `▁`, windows, and a list of words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import sentencepiece
 from sentencepiece import SentencePieceProcessor
 
 from transition_parser.base.errors import input_error
-from transition_parser.base.model_files import read_bytes
+from transition_parser.base.model_files import read_bytes, read_text
 from transition_parser.text.characters import without_hidden
 
 
@@ -218,3 +218,23 @@ def windows(sizes: Sequence[int], longest: int) -> list[Window]:
         first = after
     borders = [0, *((later[0] + earlier[1]) // 2 for earlier, later in pairwise(spans)), len(sizes)]
     return [Window(*span, *kept) for span, kept in zip(spans, pairwise(borders), strict=True)]
+
+
+WORD_LIST = "words.txt"
+MOST_WORDS = 100_000  # rarer words are left out
+
+
+def save_words(words: Sequence[str], folder: str | os.PathLike) -> None:
+    """Write up to `MOST_WORDS` normalized words, the most frequent first, one a line."""
+    Path(folder, WORD_LIST).write_text("".join(f"{word}\n" for word in words[:MOST_WORDS]), encoding="utf-8")
+
+
+def load_words(folder: str | os.PathLike) -> tuple[str, ...] | None:
+    """Return the words in `words.txt`; None if it is missing. Raises `InputError` for an unreadable or invalid file."""
+    path = Path(folder, WORD_LIST)
+    if not os.path.lexists(path):
+        return None
+    words = tuple(read_text(path, "`transition-parser preprocess` writes it").split("\n")[:-1])
+    if len(set(words)) < len(words):
+        raise input_error("a word is listed twice: preprocess again", path)
+    return words

@@ -17,9 +17,9 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from transition_parser.base.errors import InputError, did_you_mean, input_error, shortened
 from transition_parser.base.model_files import read_text
@@ -147,7 +147,7 @@ def _inherited(name: str, path: Path, number: int, above: tuple[Path, ...]) -> l
 # --- checks before training ---------------------------------------------------------------------------
 
 
-def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
+def check_flags(flags: Sequence[Flag], formalism: Formalism) -> None:
     """Raise `InputError`, with the line, for flags with which training can't run."""
     from transition_parser.models.registry import architecture_of
     from transition_parser.modules.pretrained import EncoderFiles
@@ -156,9 +156,6 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
     by_name = {flag.name: flag for flag in flags}
     for name in OURS & by_name.keys():
         raise by_name[name].error(f"{name} is set by `transition-parser train` itself: leave it out")
-    for name in {"--read-vectors", "--word-table-vectors"} & by_name.keys():
-        if not options["vectors"]:
-            raise by_name[name].error(f"{name} needs --vectors FILE")
     if "--arch" not in by_name:
         raise InputError("the config has no --arch: add --arch NAME to name the model")
     args = _parsed_by_fairseq(flags)
