@@ -58,7 +58,7 @@ def test_an_installation_holds_models_and_configs_and_says_that_it_is_typed(sour
     due = [f"transition_parser/{name}" for name in ("py.typed", "oracles/static.py", "preprocess/aligner/rules.py")]
     due.append("transition_parser/preprocess/aligner/words.tsv")
     due += [f"transition_parser/{path.relative_to(ROOT).as_posix()}" for path in ROOT.glob("configs/*.flags")]
-    due.append("transition_parser/drawing/report.html")
+    due.append("transition_parser/drawing/pictures.css")
     for path in (*ROOT.glob("transition_parser/pretrained/*/*"), *ROOT.glob("transition_parser/integrations/page/*.*")):
         due.append(path.relative_to(ROOT).as_posix())
     assert len(due) >= 17

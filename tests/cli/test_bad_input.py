@@ -148,10 +148,3 @@ def test_options_that_would_do_nothing(tmp_path):
     train = ("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "x")
     said = run_here(*train, "--segmenter-epochs", "2", status=2).stderr.splitlines()[-1]
     assert "--segmenter-epochs is for trainings" in said and not (tmp_path / "x").exists()
-
-
-def test_a_report_does_not_replace_what_it_is_about(tmp_path):
-    path = tmp_path / "parsed.conllu"
-    path.write_text(SAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
-    assert "would replace the input itself" in fails("score", SAMPLE, path, "--html", path)
-    assert path.read_text(encoding="utf-8") == SAMPLE.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SAMPLE_AMR, run
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr_score import Counts, compare_banks, count_entries, smatch_counts, total, triple_diff
+from transition_parser.graphs.amr_score import Counts, compare_banks, count_entries, smatch_counts, total
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry, read_bank
 
 WANT = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b))"  # 3 concepts, 3 relations, TOP
@@ -58,19 +58,6 @@ def test_the_sample_as_written_and_as_we_write_it():
         text = entry.graph.to_penman(wiki=entry.wiki, variables=variables)
         (again,) = parse_bank(text.encode().splitlines())
         assert count_entries(entry, again).exact, entry.id
-
-
-def test_diff():
-    system = entry("(w / want-01 :ARG0 (g2 / girl) :ARG1 (g / go-02 :ARG0 g2 :polarity -))")
-    assert triple_diff(entry(WANT), system) == [
-        "- b / boy",
-        "- g / go-01",
-        "+ g2 / girl",
-        "+ g / go-02",
-        "+ g / go-02 :polarity -",
-    ]
-    missing = ["- g / go-01", "- w / want-01 :ARG1 g / go-01", "- g / go-01 :ARG0 b / boy"]
-    assert triple_diff(entry(WANT), entry("(w / want-01 :ARG0 (b / boy))")) == missing
 
 
 def bank(path, *graphs, ids=True):

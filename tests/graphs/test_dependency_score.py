@@ -85,15 +85,6 @@ def test_divided_otherwise_words_are_punctuation_where_all_gold_words_of_their_c
     assert Comparison(sentences(*gold), sentences(*gold), False, True).scores()["uas"] == Score(2, 2, 2)
 
 
-def test_gold_decides_about_the_length_of_arcs_whose_words_are_aligned():
-    """The arcs from e to ab and from ab to f are longer in the system's words, where cd is two words."""
-    gold = ["1 ab 3 nsubj / 2 cd 1 obj / 3 e 0 root / 4 f 1 dep"]
-    system = ["1 ab 4 nsubj / 2 c 1 obj / 3 d 2 dep / 4 e 0 root / 5 f 1 dep"]
-    by_distance = Comparison(sentences(*gold), sentences(*system)).by_distance()
-    expected = {"root": Score(1, 1, 1), "1": Score(1, 2, 0), "2": Score(1, 1, 1), "3-6": Score(1, 1, 1)}
-    assert by_distance == expected
-
-
 GOLD_ROWS = [("1", "Hi", "INTJ", "UH", "0", "root"), ("2", ".", "PUNCT", ".", "1", "punct")]
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.conftest import SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE_AMR
 from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, serving, texts
 from transition_parser.analysis.traces import trace
 from transition_parser.drawing.svg import style
@@ -363,19 +363,6 @@ def test_steps_of_a_model_of_whole_trees_offer_those_of_another(tab, served_whol
     other.get_by_role("button", name="Back").click()
     other.get_by_text("scores whole trees").wait_for()
     assert other.locator(".candidates").count() == 0
-
-
-def test_an_error_report_fits_a_phone(browser, tmp_path):
-    """Though ids and forms are long, and tables have many columns."""
-    gold, system, report = (tmp_path / name for name in ("gold.conllu", "system.conllu", "report.html"))
-    rows = f"1\t{'x' * 90}\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tobj\t_\t_\n\n"
-    gold.write_text(f"# sent_id = {'i' * 90}\n{rows}", encoding="utf-8")
-    system.write_text(rows.replace("obj", "iobj"), encoding="utf-8")
-    run_here("score", gold, system, "--html", report)
-    tab = browser.new_page(viewport={"width": 390, "height": 800})
-    tab.goto(report.as_uri())
-    assert tab.evaluate("() => document.documentElement.scrollWidth") == 390
-    tab.close()
 
 
 @pytest.mark.slow

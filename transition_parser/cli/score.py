@@ -17,15 +17,14 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import Command, OptionsOf, add, check_options, check_output, print_figures
+from transition_parser.cli.options import Command, OptionsOf, add, check_options, print_figures
 from transition_parser.parsing.formalisms import FORMALISMS, formalism_of_files
 
 HELP = "score parses against gold graphs: UAS, LAS, UPOS and others for trees, Smatch for AMRs"
 EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --full-labels
   transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
-  transition-parser score dev.conllu dev.parsed.conllu --conll18
-  transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
+  transition-parser score dev.conllu dev.parsed.conllu --conll18"""
 OPTIONS: OptionsOf = {formalism: formalism.score_options for formalism in FORMALISMS}
 
 
@@ -58,18 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     seed = "seed of the random starts of Smatch's search (default: 0)"
     amrs.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
     add(amrs, "--processes")
-    parser.add_argument(
-        "--html",
-        metavar="FILE",
-        help="also write an error report, a self-contained page: worst sentences side by side, confused "
-        "relations, scores by relation, length and distance; for AMRs the fine-grained scores",
-    )
     add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the scores."""
-    check_output(arguments.html, [arguments.gold, arguments.system])
     formalism = formalism_of_files(arguments.gold, arguments.system)
     check_options(arguments, OPTIONS, formalism, f"{arguments.gold} holds {formalism.name}")
     report = formalism.score(arguments.gold, arguments.system, vars(arguments))

@@ -24,7 +24,6 @@ from transition_parser.graphs.smatch import (
     entry_triples,
     graph_triples,
     part_triples,
-    plain_label,
 )
 
 RESTARTS = 4  # the default of the program smatch.py
@@ -69,31 +68,6 @@ def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS, se
 def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
     match, _mapping = best_mapping(system, gold, restarts, seed)
     return Counts(match, len(system.normalized), len(gold.normalized))
-
-
-def triple_diff(gold: AmrEntry, system: AmrEntry) -> list[str]:
-    """Return `- b / boy` for each missing triple and `+ …` for each extra one, under the mapping that Smatch finds."""
-    theirs, ours = entry_triples(gold), entry_triples(system)
-    _match, mapping = best_mapping(ours, theirs)
-    names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
-    gold_lines = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
-    system_lines = _lines(ours, names)
-    return [
-        *(f"- {line}" for key, line in gold_lines.items() if key not in system_lines),
-        *(f"+ {line}" for key, line in system_lines.items() if key not in gold_lines),
-    ]
-
-
-def _lines(triples: Triples, names: list[tuple[str, int]]) -> dict[tuple, str]:
-    """Return key → text of each triple. A key has `names` as its nodes, so matching triples have equal keys."""
-    nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
-    keys = (("instance", *pair) for pair in zip(names, map(plain_label, triples.concepts), strict=True))
-    lines: dict[tuple, str] = dict(zip(keys, nodes, strict=True))
-    for role, node, value in triples.attributes:
-        lines[role.lower(), names[node], plain_label(value)] = f"{nodes[node]} :{role} {value}"
-    for role, source, target in triples.relations:
-        lines[role.lower(), names[source], names[target]] = f"{nodes[source]} :{role} {nodes[target]}"
-    return lines
 
 
 def _unlabeled(entry: AmrEntry) -> Triples:

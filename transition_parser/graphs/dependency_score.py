@@ -6,11 +6,9 @@ Source: Zeman et al. 2018, sec. 5; https://universaldependencies.org/conll18/eva
 
 from __future__ import annotations
 
-import math
 import os
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
@@ -38,7 +36,6 @@ class AlignedWord:
     in_range: bool
     parent: AlignedWord | None = None
     children: list[AlignedWord] = field(default_factory=list)
-    length: int = 0  # how many words the sentence of the word has
 
     @property
     def universal_features(self) -> tuple[str, ...]:
@@ -80,7 +77,6 @@ class TextFile:
                 self.words.append(AlignedWord(own, shown, *self.tokens[-1], relation, row.is_range))
         self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
         for word, head in zip(self.words[first_word:], tree.heads, strict=True):
-            word.length = len(tree)
             if head:
                 word.parent = self.words[first_word + head - 1]
                 word.parent.children.append(word)
@@ -173,8 +169,6 @@ CONTENT_RELATIONS = frozenset(
     "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
 )
 _NONE = "_"
-_ROOT = "root"
-_DISTANCES = {"1": 1, "2": 2, "3-6": 6, "7-14": 14, "15 or more": math.inf}  # name → largest distance in words
 COLUMNS = {"upos": "upos", "lemmas": "lemma", "xpos": "xpos", "ufeats": "feats"}  # score → column
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
@@ -230,8 +224,7 @@ class Comparison:
         full_labels: bool = False,
         skip_punctuation: bool = False,
     ) -> None:
-        self.sentences = list(gold)
-        self._files = TextFile(self.sentences, full_labels), TextFile(system, full_labels)
+        self._files = TextFile(gold, full_labels), TextFile(system, full_labels)
         check_same_text(*self._files)
         self.gold, self.system = (file.words for file in self._files)
         self.pairs = align(self.gold, self.system)
@@ -315,45 +308,6 @@ class Comparison:
     def spans(self, kind: Literal["tokens", "sentences"]) -> Score:
         gold, system = (getattr(file, kind) for file in self._files)
         return Score(len(gold), len(system), len({*gold} & {*system}))
-
-    def by_relation(self) -> dict[str, Score]:
-        """Return relation → LAS of the words with this relation. The most frequent gold relation is first."""
-        return self._las_by(lambda word: word.relation)
-
-    def by_length(self, step: int = 10) -> dict[str, Score]:
-        """Return LAS of the words of gold sentences with 1 to `step` words, `step` + 1 to 2 `step` words, and so on."""
-        names = [f"{first}-{first + step - 1}" for first in range(1, max(word.length for word in self.gold) + 1, step)]
-        return self._las_by(lambda word: names[(self._gold_words(word)[0].length - 1) // step], names)
-
-    def by_distance(self) -> dict[str, Score]:
-        """Return LAS by the distance to the head in words, in gold if both words are aligned; `root` without one."""
-        place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
-
-        def distance(word: AlignedWord) -> str:
-            if word.parent is None:
-                return _ROOT
-            ends = self.gold_of(word), self.gold_of(word.parent)
-            first, last = ends if None not in ends else (word, word.parent)
-            steps = abs(place[id(first)] - place[id(last)])
-            return next(name for name, most in _DISTANCES.items() if steps <= most)
-
-        return self._las_by(distance, (_ROOT, *_DISTANCES))
-
-    def _las_by(self, key: Callable[[AlignedWord], str], order: Iterable[str] | None = None) -> dict[str, Score]:
-        """Return value of `key` → LAS of the words with this value, in the given order, or by frequency in gold."""
-        gold, system = (Counter(map(key, filter(self.counts, words))) for words in (self.gold, self.system))
-        right = Counter(key(pair[0]) for pair in self.counted_pairs if self.arc_right(pair))
-        if order is None:
-            names = [name for name, _ in gold.most_common()]
-        else:
-            there = {*map(key, self.gold), *map(key, self.system)}
-            names = [name for name in order if name in there]
-        return {name: Score(gold[name], system[name], right[name]) for name in names}
-
-    @property
-    def counted_pairs(self) -> list[Pair]:
-        """The aligned words, as (gold, system), except punctuation that is left out."""
-        return [pair for pair in self.pairs if self.counts(pair[0])]
 
     def gold_of(self, word: AlignedWord) -> AlignedWord | None:
         """Return the gold word that a word is aligned with (a gold word: itself), None if there is none."""

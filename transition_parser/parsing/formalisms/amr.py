@@ -121,22 +121,15 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.amr_score import compare_banks, paired_entries, total
+        from transition_parser.graphs.amr_score import compare_banks, total
 
-        given = {**self.score_options, "html": None, **(options or {})}
-        ignored = given["ignore_wiki"], given["ignore_ids"]
-        fine_grained = bool(given["fine_grained"] or given["html"])
-        scores = compare_banks(gold, system, given["seed"], given["processes"], fine_grained, *ignored)
+        given = {**self.score_options, **(options or {})}
+        names = ("seed", "processes", "fine_grained", "ignore_wiki", "ignore_ids")
+        scores = compare_banks(gold, system, *(given[name] for name in names))
         figures: dict[str, Any] = {"sentences": len(scores)}
         for name, counts in total(scores).items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
             figures[name] = parts if counts.system or counts.gold else None  # None: neither file has such triples
-        if given["html"]:
-            from transition_parser.drawing.reports import amr_report, write_page
-
-            smatch = [of_sentence["smatch"] for of_sentence in scores]
-            report = amr_report([*paired_entries(gold, system, *ignored)], smatch, figures)
-            write_page(given["html"], f"{system} against {gold}", figures, report)
         lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
         for name, parts in figures.items():
             if name != "sentences":

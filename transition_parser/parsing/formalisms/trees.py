@@ -102,10 +102,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
             if annotated:
                 of_all = ", ".join(f"{name} {count}" for name, count in annotated.items())
                 text += f"\nAs in the official script all {words} words count; gold has fewer with {of_all}"
-        if given.get("html"):
-            from transition_parser.drawing.reports import tree_report, write_page
-
-            write_page(given["html"], f"{system} against {gold}", figures, tree_report(comparison))
         return Report(figures, text)
 
     def from_gold(self, sentence: Sentence) -> Parse:
