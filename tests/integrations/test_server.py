@@ -33,7 +33,7 @@ def parsers():
 
 @pytest.fixture(scope="module")
 def client(parsers):
-    limits = Limits(characters=4000, words=400, sentence=40, steps_of=30, waiting=100)
+    limits = Limits(words=400, sentence=40, steps_of=30, waiting=100)
     with testclient.TestClient(make_app(parsers, limits), raise_server_exceptions=False) as client:
         yield client
 
@@ -87,7 +87,7 @@ def test_the_models_are_named(client):
     assert [model["name"] for model in found["models"]] == ["en-ewt", "en-amr"]
     of_model = {"formalism": "trees", "system": "arc-hybrid-swap", "beam": 2, "actions": True}
     assert found["models"][0] == {"name": "en-ewt", "description": None, **of_model}
-    assert found["limits"] == {"characters": 4000, "words": 400, "seconds": 60.0}
+    assert found["limits"] == {"words": 400, "seconds": 60.0}
 
 
 def test_without_names_the_best_models_are_served_and_one_with_steps():
@@ -117,12 +117,6 @@ BAD = [
     (422, "text: Input should be a valid string", {"model": "en-ewt", "text": 3}),
     (400, "it has no words", {"model": "en-ewt", "sentences": [["a"], []]}),
     (400, "blanks, tabs or line breaks", {"model": "en-amr", "sentences": [["a b"]]}),
-    (413, "the text has 4,001 characters, and at most 4,000 are allowed", {"model": "en-ewt", "text": "x" * 4001}),
-    (
-        413,
-        "the text has 4,200 characters, and at most 4,000 are allowed",
-        {"model": "en-ewt", "sentences": [["x" * 20] * 200]},
-    ),
     (
         413,
         "the text has 401 words, and at most 400 are allowed: send it in parts",
@@ -165,15 +159,6 @@ def test_other_bad_requests(client):
     assert ask(client, model="en-ewt", sentences=[["word"] * 31]).status_code == 200
     body = (b"x" * 1000 for _ in range(100))  # of no length that is said beforehand
     assert client.post("/api/parse", content=body).status_code == 413
-
-
-def test_only_hosts_that_are_allowed_are_served(parsers):
-    client = testclient.TestClient(make_app(parsers, allowed_hosts=["localhost", "*.example.org", "[::1]"]))
-    for host in ("localhost", "localhost:8000", "LOCALHOST", "a.example.org", "[::1]:8000"):
-        assert client.get("/api/models", headers={"Host": host}).status_code == 200
-    for host in ("example.com", "example.org.evil.com", "127.0.0.1", "www.localhost", "a b", ""):
-        answer = client.get("/api/models", headers={"Host": host})
-        assert answer.status_code == 400 and list(answer.json()) == ["error"], host
 
 
 def test_fifty_requests_at_once_get_their_own_answers(client, parsers):
@@ -285,8 +270,8 @@ def test_a_taken_port_is_one_line():
         port = other.getsockname()[1]
         done = run_here("serve", "en-ewt", "--port", port, status=2)
     assert done.stderr == (
-        f"transition-parser: error: port {port} of 127.0.0.1 is taken: "
-        "give another port with --port (0: any free port)\n"
+        f"transition-parser: error: can't listen on port {port} of 127.0.0.1: Address already in use; "
+        "--port 0 takes any free port\n"
     )
 
 
@@ -294,7 +279,6 @@ def test_bad_use_is_one_line(monkeypatch):
     assert "can't listen on port" in run_here("serve", "en-ewt", "--host", "no.such.host.invalid", status=2).stderr
     assert "have the same name" in run_here("serve", "a/x", "b/x", "--port", "0", status=2).stderr
     assert "no such checkpoint" in run_here("serve", "none", "--port", "0", status=2).stderr
-    assert "'a:1' is not the name of a host" in run_here("serve", "x", "--allowed-hosts", "b,a:1", status=2).stderr
     assert "not from 0 to 65,535" in run_here("serve", "en-ewt", "--port", "70000", status=2).stderr
     monkeypatch.setitem(sys.modules, "granian", None)
     monkeypatch.delitem(sys.modules, "transition_parser.integrations.server")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from threading import Event
 from types import SimpleNamespace
 
@@ -56,9 +57,9 @@ def results_of(requests, beside=None):
 
     async def run():
         turns = Turns(9)
-        first = asyncio.create_task(turns.results(busy, text("first")))
+        first = asyncio.create_task(turns.results(lambda: text("first"), busy))
         await asyncio.to_thread(busy.begun.wait, 60)
-        tasks = [asyncio.create_task(turns.results(*request)) for request in requests]
+        tasks = [asyncio.create_task(turns.results(partial(list, some), work)) for work, some in requests]
         await asyncio.sleep(0)
         if beside is not None:
             await beside(turns, tasks, busy)
@@ -101,7 +102,7 @@ def test_an_error_is_for_the_request_that_causes_it(noted, others):
 def test_too_many_are_refused_and_cancelled_ones_left_out(noted):
     async def cancel(turns, tasks, busy):
         with pytest.raises(BusyError):
-            await turns.results(noted, text("b"))
+            await turns.results(lambda: text("b"), noted)
         for task in tasks[:5]:
             task.cancel()
         await asyncio.gather(*tasks[:5], return_exceptions=True)  # the thread may not take them before
@@ -135,7 +136,7 @@ def test_work_ends_when_nobody_waits():
 
     async def run():
         turns = Turns(9)
-        task = asyncio.create_task(turns.results(work, text("long")))
+        task = asyncio.create_task(turns.results(lambda: text("long"), work))
         await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         assert await asyncio.to_thread(ended.wait, 60)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -68,12 +67,10 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=positive, metavar="N", help=beam)
     add(parser.add_argument_group("speed"), "--threads", "--precision", "--device")
     limits = parser.add_argument_group("limits")
-    for name, _field, kind, default, what in _LIMITS:
-        metavar = "S" if kind is _seconds else "N"
-        what = f"{what} (default: {default:g})"
-        limits.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=what)
-    hosts = "host names that requests may use, such as localhost,*.example.org (default: any)"
-    parser.add_argument("--allowed-hosts", type=_hosts, default=["*"], metavar="HOST,…", help=hosts)
+    words = "longest text, in words (default: 2000)"
+    limits.add_argument("--max-words", type=positive, default=2000, metavar="N", help=words)
+    timeout = "longest time to answer a request, in seconds (default: 60)"
+    limits.add_argument("--timeout", type=positive, default=60, metavar="S", help=timeout)
     log = "log each request as a line on standard error, without its text"
     parser.add_argument("--log", action="store_true", help=log)
     add(parser, "--user-dir")
@@ -107,8 +104,7 @@ def run_serve(arguments: argparse.Namespace) -> NoReturn:
         for parser in parsers.values():
             parser.parse("Bright stars shine above mountains.")  # loads what is read at its first use
         descriptions = {name: _description(model) for name, model in names.items()}
-        limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS}
-        app = make_app(parsers, Limits(**limits), arguments.allowed_hosts, descriptions)
+        app = make_app(parsers, Limits(words=arguments.max_words, seconds=arguments.timeout), descriptions)
         serve(app, bound, arguments.log)
     # While Python ends, it ends threads that want to run Python, too, and those of granian then abort the process.
     sys.stdout.flush()
@@ -133,31 +129,6 @@ def _description(model: str) -> str | None:
 
     folder = model_path(model)
     return read_card(folder).description if (folder / CONFIG).exists() else None  # checkpoints have no card
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
-    return value
-
-
-def _hosts(text: str) -> list[str]:
-    hosts = [host.strip() for host in text.split(",")]
-    for host in hosts:
-        if not re.fullmatch(r"\*|(\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host):
-            raise argparse.ArgumentTypeError(
-                f"{host!r} is not the name of a host without a port (such as localhost, 10.0.0.5, [::1], *.example.org)"
-            )
-    return hosts
-
-
-_LIMITS = (  # option; field of `Limits`; type; default; meaning
-    ("max-characters", "characters", positive, 20_000, "longest text, in characters"),
-    ("max-words", "words", positive, 2_000, "longest text, in words"),
-    ("max-sentence", "sentence", positive, 500, "longest sentence, in words"),
-    ("timeout", "seconds", _seconds, 60.0, "longest time to answer a request, in seconds"),
-)
 
 
 COMMANDS = {

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import errno
 import hashlib
 import json
-import re
 import signal
 import socket
 import sys
@@ -30,7 +28,6 @@ from granian.log import LOGGING_CONFIG, LogLevels
 from granian.net import SocketHolder  # type: ignore[attr-defined]
 from granian.server.embed import Server
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as NotServed
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -42,9 +39,7 @@ from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.texts import sentences_from
 
 Answer = TypeVar("Answer")
-_BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
-_AROUND = 4096  # bytes that a request may have besides the text
-_FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is started
+_A_WORD, _BESIDE = 100, 4096  # bytes of a request: for each word of the longest text, and besides
 RETRY_SECONDS = 5
 _QUEUE = 1024  # connections that the operating system holds until they are accepted
 _CONNECTIONS = 512  # connections at a time; further ones wait. Most systems let a process open 1,024 files
@@ -55,7 +50,6 @@ _GRACE = 10.0  # seconds that requests have to end when the server is ended
 class Limits:
     """Upper bounds of a request and of the work of the server."""
 
-    characters: int = 20_000
     words: int = 2_000
     sentence: int = 500  # words of a sentence; all other requests wait while a sentence is parsed
     steps_of: int = 400  # words of a sentence whose derivations are shown
@@ -105,6 +99,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 SLICE = 250.0  # the most `_cost` of a slice of several sentences: 100 words in sentences of usual length
 
 Check = Callable[[], None]  # called often by long work: raises `NobodyWaitsError`
+Divide = Callable[[], Sequence[Any]]  # returns the sentences of a request
 Work = Callable[[Sequence[Any], Check], Sequence[Any]]
 
 
@@ -123,8 +118,8 @@ class Turns:
         self._most_waiting, self._waiting = most_waiting, 0
         self._thread = ThreadPoolExecutor(1)
 
-    async def results(self, work: Work, sentences: Sequence[Any]) -> list[Any]:
-        """Return the result of each sentence. Raises `BusyError` where too many requests wait."""
+    async def results(self, divide: Divide, work: Work) -> list[Any]:
+        """Return the result of each sentence of a request. Raises `BusyError` where too many requests wait."""
         if self._waiting >= self._most_waiting:
             raise BusyError
         self._waiting += 1
@@ -135,8 +130,9 @@ class Turns:
                 raise NobodyWaitsError
 
         try:
-            for part in _slices(sentences):
-                found += await asyncio.get_running_loop().run_in_executor(self._thread, work, part, check)
+            run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
+            for part in _slices(await run(divide)):
+                found += await run(work, part, check)
             return found
         finally:
             ended.set()
@@ -185,12 +181,10 @@ class _Service:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
         # no parse waits for a derivation of a long sentence, which can't be divided into slices
         self.parsing, self.tracing = Turns(limits.waiting), Turns(limits.waiting)
-        self.divider = ThreadPoolExecutor(1, "dividing")  # divides texts into sentences, one text at a time
 
     def close(self) -> None:
         self.parsing.close()
         self.tracing.close()
-        self.divider.shutdown(cancel_futures=True)
 
     def models(self) -> dict[str, Any]:
         models = [
@@ -199,26 +193,20 @@ class _Service:
             | {"actions": not parser.model.searches_directly}
             for name, parser in self.parsers.items()
         ]
-        limits = {name: getattr(self.limits, name) for name in ("characters", "words", "seconds")}
+        limits = {name: getattr(self.limits, name) for name in ("words", "seconds")}
         return {"version": __version__, "models": models, "limits": limits}
 
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
-        sentences = await self._divided(parser, asked)
-        found = await self.parsing.results(partial(_parses, parser, asked), sentences)
+        divide, work = partial(self._sentences, parser, asked), partial(_parses, parser, asked)
+        found = await self.parsing.results(divide, work)
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
     async def derivation(self, asked: SentenceOfText) -> str:
         parser = self._parser(asked)
-        sentences = await self._divided(parser, asked)
-        if asked.sentence >= len(sentences):
-            raise HTTPException(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
-        words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
-        if words > most:
-            raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
-        work = partial(_traces, parser, asked)
-        (found,) = await self.tracing.results(work, [sentences[asked.sentence]])
+        divide, work = partial(self._sentence, parser, asked), partial(_traces, parser, asked)
+        (found,) = await self.tracing.results(divide, work)
         return found
 
     def _parser(self, asked: Text) -> Parser:
@@ -226,20 +214,10 @@ class _Service:
             raise HTTPException(404, f"there is no model {asked.model!r:.60}: the models are {', '.join(self.parsers)}")
         return self.parsers[asked.model]
 
-    async def _divided(self, parser: Parser, asked: Text) -> list[Any]:
+    def _sentences(self, parser: Parser, asked: Text) -> list[Any]:
         given = asked.text if asked.text is not None else asked.sentences
         assert given is not None  # `Text` has checked that one of the two is given
-        length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
-        if length > self.limits.characters:
-            problem = f"the text has {length:,} characters, and at most {self.limits.characters:,} are allowed"
-            raise HTTPException(413, f"{problem}: send it in parts")
-        if length <= _FEW_CHARACTERS:
-            return self._sentences(parser, given)
-        return await asyncio.get_running_loop().run_in_executor(self.divider, self._sentences, parser, given)
-
-    def _sentences(self, parser: Parser, given: str | list[list[str]]) -> list[Any]:
-        most = self.limits
-        sentences = sentences_from(given, parser.reading)
+        sentences, most = sentences_from(given, parser.reading), self.limits
         words = sum(len(sentence.forms) for sentence in sentences)
         if words > most.words:
             raise HTTPException(
@@ -251,6 +229,15 @@ class _Service:
                 413, f"a sentence has {longest:,} words, and at most {most.sentence:,} are allowed: divide it"
             )
         return sentences
+
+    def _sentence(self, parser: Parser, asked: SentenceOfText) -> list[Any]:
+        sentences = self._sentences(parser, asked)
+        if asked.sentence >= len(sentences):
+            raise HTTPException(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
+        words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
+        if words > most:
+            raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
+        return [sentences[asked.sentence]]
 
     async def in_time(self, request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
         """Return what `work` returns; it ends once the client has left or the time is over."""
@@ -278,20 +265,15 @@ def refusal(status: int, problem: str) -> JSONResponse:
 
 
 class Guard:
-    """Middleware that passes on whole requests, and refuses requests that are slow, long or for another host."""
+    """Middleware that passes on whole requests, and refuses requests that are slow or long."""
 
-    def __init__(self, app: Any, hosts: Sequence[str], most: int, seconds: float) -> None:
+    def __init__(self, app: Any, most: int, seconds: float) -> None:
         self.app, self.most, self.seconds = app, most, seconds
-        self.hosts = [host.lower() for host in hosts]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        name = re.sub(r":\d*$", "", Headers(scope=scope).get("host", "")).lower()
-        if not any(one in ("*", name) or (one[0] == "*" and name.endswith(one[1:])) for one in self.hosts):
-            refused = refusal(400, "the Host of the request is not allowed: see --allowed-hosts of the server")
-            return await refused(scope, receive, send)
         try:
             async with asyncio.timeout(self.seconds):
                 body, last = await self._body(receive)
@@ -320,7 +302,6 @@ async def _next(whole: list[Any], receive: Any) -> Any:
 def make_app(
     parsers: dict[str, Parser],
     limits: Limits | None = None,
-    allowed_hosts: Sequence[str] = ("*",),
     descriptions: Mapping[str, str | None] = MappingProxyType({}),
 ) -> FastAPI:
     """Return the web application that parses with some models, in threads that it starts and ends itself."""
@@ -343,8 +324,7 @@ def make_app(
         exception_handlers=_REFUSALS,
     )
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
-    longest = _AROUND + _BYTES_A_CHARACTER * most.characters
-    app.add_middleware(Guard, hosts=allowed_hosts, most=longest, seconds=most.reading)
+    app.add_middleware(Guard, most=_BESIDE + _A_WORD * most.words, seconds=most.reading)
     text, policy = page()
     safe = {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
     safe |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
@@ -440,14 +420,9 @@ def bound_socket(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
         bound.listen(_QUEUE)
-    except UnicodeError:
-        raise InputError(f"{host!r} is not the name of a host: give one such as 127.0.0.1") from None
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise InputError(
-                f"port {port} of {host} is taken: give another port with --port (0: any free port)"
-            ) from None
-        raise InputError(f"can't listen on port {port} of {host}: {error.strerror or error}") from None
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"can't listen on port {port} of {host}: {why}; --port 0 takes any free port") from None
     return bound
 
 
