@@ -21,7 +21,7 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.integrations import spacy as integration
-from transition_parser.integrations.spacy_documents import (
+from transition_parser.integrations.spacy import (
     noun_chunks,
     sentences_of,
     set_trees,

@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+from spacy.errors import Errors
 from spacy.language import Language
+from spacy.parts_of_speech import IDS
 from spacy.pipeline import Pipe
 from spacy.pipeline.dep_parser import parser_score
 from spacy.pipeline.lemmatizer import lemmatizer_score
@@ -25,12 +28,258 @@ from spacy.util import minibatch
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import new_files
-from transition_parser.integrations import spacy_documents as documents
-from transition_parser.integrations.spacy_documents import DocSentence
+from transition_parser.graphs.bank import AmrEntry, parse_entry, split_tokens
+from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.documents import AMRS, NO_VALUE, set_amr, set_sentence_starts, value_of
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
+from transition_parser.parsing.parses import AmrParse, Parse
+from transition_parser.text.characters import shows, space_before
+from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 if TYPE_CHECKING:
     from transition_parser.parsing.parser import AnySentence, Parser
+
+# --- sentences of documents ---------------------------------------------------------------------------
+
+
+_COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → field of `Row`
+
+
+class DocSentence(NamedTuple):
+    """A sentence of a document."""
+
+    start: int
+    end: int
+    words: list[int]  # its words: all tokens but white space and characters that do not show
+
+
+def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSentence]:
+    """Return the sentences of a document; the segmenter decides where `is_sent_start` is None."""
+    if not len(document):
+        return []
+    given = document.to_array("SENT_START").astype(np.int64)  # 1: True, -1: False, 0: None
+    found = set()
+    if (given[1:] == 0).any():
+        token_at = {token.idx + space_before(token.text): token.i for token in document}
+        sentences = list(segmenter.sentences(document.text.split("\n")))[1:]
+        found = {token_at.get(sentence.start) for sentence in sentences}  # a start inside a token is ignored
+    starts = [i for i, value in enumerate(given.tolist()) if i == 0 or value == 1 or (value == 0 and i in found)]
+    return [
+        DocSentence(start, end, [token.i for token in document[start:end] if shows(token.text)])
+        for start, end in zip(starts, [*starts[1:], len(document)], strict=True)
+    ]
+
+
+def on_one_line(text: str) -> str:
+    """Return the text with one space for each stretch of white space."""
+    return " ".join(text.split())
+
+
+# --- trees --------------------------------------------------------------------------------------------
+
+
+def tree_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[Sentence]:
+    """Yield each sentence that has words, with the tags, lemmas and features that the document has."""
+    for tokens in ([document[i] for i in sentence.words] for sentence in sentences if sentence.words):
+        rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
+        if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
+            for i, token in enumerate(tokens):
+                lemma, feats = on_one_line(token.lemma_), str(token.morph)
+                found = {"lemma": lemma, "upos": token.pos_, "xpos": token.tag_, "feats": feats}
+                rows[i] = rows[i]._replace(**{name: value or NO_VALUE for name, value in found.items()})
+        yield Sentence(tuple(rows))
+
+
+def set_trees(
+    document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None], root: str = "root"
+) -> None:
+    """Write heads, relations and sentence starts into a document, and tags, lemmas and features where it has none.
+
+    root: the relation that is written in place of `root`
+    """
+    rows = [row for parse in parses if parse is not None for row in parse.sentence.words]
+    there = [name for name in ("TAG", "MORPH") if any(getattr(row, _COLUMNS[name]) != NO_VALUE for row in rows)]
+    names = ["POS", "LEMMA", *there]
+    n = len(document)
+    heads, values = np.zeros(n, np.int64), {name: [""] * n for name in ("DEP", *names)}
+    for sentence, parse in zip(sentences, parses, strict=True):
+        words = sentence.words
+        last = words[0] if words else sentence.start
+        of_words = set(words)
+        for i in range(sentence.start, sentence.end):
+            heads[i] = last - i
+            if i in of_words:
+                last = i
+            else:
+                of_space = _values_of_space(document[i])
+                for name, of_name in values.items():
+                    of_name[i] = of_space[name]
+        if parse is not None:
+            tree = parse.tree
+            for i, row, head, relation in zip(words, parse.sentence.words, tree.heads, tree.relations, strict=True):
+                heads[i] = words[head - 1] - i if head else 0
+                values["DEP"][i] = root if relation == "root" else relation
+                for name in names:
+                    values[name][i] = value_of(getattr(row, _COLUMNS[name]))
+    columns = [heads.astype(np.uint64), *(_ids(document, name, of_name) for name, of_name in values.items())]
+    document.from_array(["HEAD", *values], np.stack(columns, axis=1))
+    set_sentence_starts(document, [sentence.start for sentence in sentences])
+    document.noun_chunks_iterator = noun_chunks  # an older document has another iterator or none
+    for sentence, parse in zip(sentences, parses, strict=True):
+        for i, score in zip(sentence.words, parse.arc_scores if parse else (), strict=True):
+            document[i]._.arc_score = score
+
+
+def _values_of_space(token: Token) -> dict[str, str]:
+    """Return attribute → value for a token that is no word: its own values, or else those of spaCy's own pipelines."""
+    own = {"POS": token.pos_ or "SPACE", "LEMMA": token.lemma_ or token.text, "TAG": token.tag_ or "_SP"}
+    return {"DEP": "dep", **own, "MORPH": str(token.morph)}
+
+
+def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
+    """Return spaCy's ids (uint64) of values of the attribute `name`, 0 for empty values."""
+    if name == "POS":
+        return np.array([IDS.get(value, 0) for value in values], np.uint64)
+    add = document.vocab.strings.add
+    return np.array([add(value) if value else 0 for value in values], np.uint64)
+
+
+def tree_of(span: Span) -> DependencyTree:
+    """Return the tree over the words of a sentence of a parsed document, without white space."""
+    words = [token for token in span if shows(token.text)]
+    number = {token.i: k for k, token in enumerate(words, 1)}
+    heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
+    tree = DependencyTree(tuple(heads), tuple(token.dep_ for token in words))
+    problem = tree.why_invalid()
+    if problem:
+        raise InputError(f"{span.text!r:.60} is not a sentence with a tree: {problem[1]}")
+    return tree
+
+
+def trees_of(document: Doc) -> list[DependencyTree]:
+    """Return the tree of each sentence that has words."""
+    return [tree_of(span) for span in document.sents if shows(span.text)]
+
+
+# --- AMRs ---------------------------------------------------------------------------------------------
+
+
+def amr_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[AmrEntry]:
+    """Yield an entry without a graph for each sentence that has words; a token with blanks becomes several words."""
+    for number, sentence in enumerate((one for one in sentences if one.words), 1):
+        words, text = _amr_words(document, sentence), on_one_line(document[sentence.start : sentence.end].text)
+        yield AmrEntry.from_words((word for word, _ in words), {"id": str(number), "snt": text})
+
+
+def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Token]]:
+    return ((word, document[i]) for i in sentence.words for word in split_tokens(document[i].text))
+
+
+def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
+    """Keep the AMRs of the sentences in a document, and make their names its entities (`set_amr`)."""
+    set_sentence_starts(document, [sentence.start for sentence in sentences])
+    for start, end, _ in _kept_amrs(document):
+        del document.user_data["._.", AMRS, start, end]
+    for sentence, parse in zip(sentences, parses, strict=True):
+        if parse is not None:
+            words = [token for _, token in _amr_words(document, sentence)]
+            set_amr(document[sentence.start : sentence.end], words, parse)
+
+
+def _kept_amrs(document: Doc) -> list[tuple[int, int, dict]]:
+    """Return the AMRs of whole sentences of a document: start and end of the sentence, and the data of its AMR."""
+    keys = [key for key in document.user_data if isinstance(key, tuple) and key[:2] == ("._.", AMRS)]
+    inside = [key for key in keys if key[2] >= 0 and key[3] <= len(document.text)]  # a copied part has others, too
+    return [(*key[2:], document.user_data[key]) for key in inside]
+
+
+def to_amr(part: Doc | Span) -> list[str]:
+    """Return the AMR of each sentence with words that overlaps a document or span."""
+    start, end = (part.start_char, part.end_char) if isinstance(part, Span) else (0, len(part.text))
+    return [
+        kept["amr"]
+        for first, last, kept in _kept_amrs(part.doc if isinstance(part, Span) else part)
+        if first < end and start < last
+    ]
+
+
+def amr_of(span: Span) -> AmrEntry | None:
+    """Return the AMR of the sentence that contains the span, or None if there is no such AMR."""
+    found = _kept(span)
+    return None if found is None else parse_entry(found[1]["amr"].strip().split("\n"))
+
+
+def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
+    """Return the aligned tokens of each node of the AMR that `amr_of` returns."""
+    entry, found = amr_of(span), _kept(span)
+    if entry is None or found is None:
+        return []
+    start, kept = found
+    # tokens may have been merged or split since parsing
+    tokens = [span.doc.char_span(start + a, start + b, alignment_mode="expand") for a, b in kept["words"]]
+    return [tuple({token.i: token for word in words for token in tokens[word]}.values()) for words in entry.alignments]
+
+
+def amr_nodes_of(token: Token) -> list[int]:
+    """Return the indices of the AMR nodes that are aligned to a token."""
+    span = token.doc[token.i : token.i + 1]
+    return [node for node, tokens in enumerate(amr_tokens_of(span)) if token in tokens]
+
+
+def _kept(span: Span) -> tuple[int, dict] | None:
+    """Return the start of the sentence around a span, and the data of its AMR; None where it has none."""
+    every = _kept_amrs(span.doc)
+    return next(
+        ((start, kept) for start, end, kept in every if start <= span.start_char and span.end_char <= end), None
+    )
+
+
+# --- noun phrases -----------------------------------------------------------------------------
+
+
+LABEL = "NP"
+NOMINALS = {"NOUN", "PROPN", "PRON"}
+# relations without their subtypes; an `nmod` is a phrase of its own if it follows its head, else a modifier
+HEADS = {"nsubj", "obj", "iobj", "obl", "nmod", "appos", "root", "dislocated", "vocative", "parataxis"}
+LEFT_MODIFIERS = {"det", "amod", "nummod", "compound", "nmod", "flat", "acl"}
+RIGHT_PARTS = {"flat", "goeswith", "fixed"}
+
+
+def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
+    """Yield the base noun phrases of a document or span: the first token, the token after the last, the label's id."""
+    document = doclike.doc
+    if not document.has_annotation("DEP"):
+        raise ValueError(Errors.E029)
+    label = document.vocab.strings.add(LABEL)
+    end = 0
+    for token in doclike:
+        if token.pos_ in NOMINALS and _heads_a_phrase(token):
+            left = takewhile(lambda child: _relation(child) in LEFT_MODIFIERS, reversed([*token.lefts]))
+            right = takewhile(lambda child: _relation(child) in RIGHT_PARTS, token.rights)
+            first = min([token.i, *(child.left_edge.i for child in left)])
+            last = max([token.i, *(child.right_edge.i for child in right)])
+            if first >= end:
+                end = last + 1
+                yield first, end, label
+
+
+def _relation(token: Token) -> str:
+    """Return the relation of a token without its subtype."""
+    return "root" if token.dep_ == "ROOT" else token.dep_.partition(":")[0]
+
+
+def _heads_a_phrase(token: Token) -> bool:
+    """Return True if the token is the head of a phrase, or is coordinated with the head of a phrase."""
+    while _relation(token) == "conj" and token.head.i < token.i:
+        token = token.head
+    if _relation(token) == "nmod":
+        return token.i > token.head.i
+    return _relation(token) in HEADS
+
+
+# --- components ---------------------------------------------------------------------------------------
+
 
 OPTIONS: dict[str, Any] = {
     "beam": 1, "batch_tokens": None, "device": "cpu", "precision": "auto", "threads": None, "domain": None,
@@ -110,7 +359,7 @@ class _Component(Pipe):
 
     def _parse(self, docs: Sequence[Doc]) -> None:
         parser = self.parser
-        sentences = [documents.sentences_of(doc, parser.resources.segmenter) for doc in docs]
+        sentences = [sentences_of(doc, parser.resources.segmenter) for doc in docs]
         given = chain.from_iterable(map(self._read, docs, sentences))
         parses = parser.parse_stream(given)
         for doc, of_doc in zip(docs, sentences, strict=True):
@@ -146,7 +395,7 @@ class TreeComponent(_Component):
     """
 
     formalism = TREES
-    _read = staticmethod(documents.tree_sentences)
+    _read = staticmethod(tree_sentences)
 
     @staticmethod
     def scorer(examples: Iterable[Example], **options: Any) -> dict[str, Any]:
@@ -156,12 +405,12 @@ class TreeComponent(_Component):
         return {name: score for scorer in scorers for name, score in scorer(examples, **options).items()}
 
     def _write(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
-        documents.set_trees(doc, sentences, parses, self.options["root"])
+        set_trees(doc, sentences, parses, self.options["root"])
 
     def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
         super().__init__(name, model, options)
-        _extend(Doc, "tree", getter=documents.trees_of)
-        _extend(Span, "tree", getter=documents.tree_of)
+        _extend(Doc, "tree", getter=trees_of)
+        _extend(Span, "tree", getter=tree_of)
         _extend(Token, "arc_score", default=None)
 
 
@@ -173,15 +422,15 @@ class AmrComponent(_Component):
     """
 
     formalism = AMR
-    _read, _write = staticmethod(documents.amr_sentences), staticmethod(documents.set_amrs)
+    _read, _write = staticmethod(amr_sentences), staticmethod(set_amrs)
 
     def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
         super().__init__(name, model, options)
-        _extend(Doc, "to_amr", method=documents.to_amr)
-        _extend(Span, "to_amr", method=documents.to_amr)
-        _extend(Span, "amr", getter=documents.amr_of)
-        _extend(Span, "amr_tokens", getter=documents.amr_tokens_of)
-        _extend(Token, "amr_nodes", getter=documents.amr_nodes_of)
+        _extend(Doc, "to_amr", method=to_amr)
+        _extend(Span, "to_amr", method=to_amr)
+        _extend(Span, "amr", getter=amr_of)
+        _extend(Span, "amr_tokens", getter=amr_tokens_of)
+        _extend(Token, "amr_nodes", getter=amr_nodes_of)
 
 
 def _register(kind: type[_Component], factory: str, model: str, assigns: Sequence[str]) -> Callable[..., _Component]:
@@ -201,7 +450,7 @@ def _register(kind: type[_Component], factory: str, model: str, assigns: Sequenc
         root: str = "root",
     ) -> _Component:
         if issubclass(kind, TreeComponent):
-            nlp.vocab.get_noun_chunks = documents.noun_chunks
+            nlp.vocab.get_noun_chunks = noun_chunks
         elif root != "root":
             raise InputError(f"{name}: root is an option of trees, and the component makes AMRs: leave it out")
         values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
