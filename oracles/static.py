@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.transitions import Action, Kind, TreeSystem
@@ -101,7 +100,6 @@ def run_oracle(
     system: TreeSystem,
     coverage: TreeCoverage,
     check: bool = False,
-    nonprojective: str = "skip",
 ) -> Iterator[tuple[Sentence, list[Action] | None]]:
     """Yield each sentence with its actions (None for a skipped sentence), and count in `coverage`."""
     for sentence in sentences:
@@ -110,10 +108,7 @@ def run_oracle(
         start = time.perf_counter()
         try:
             actions = list(oracle(system, words, tree))
-        except NonProjectiveError as error:
-            if nonprojective == "error":
-                problem = f"{error}: use a system with SWAP"
-                raise input_error(problem, sentence.path, sentence.line, sentence.id) from None
+        except NonProjectiveError:
             coverage.skipped += 1
             yield sentence, None
             continue

@@ -43,7 +43,6 @@ class DependencyOptions:
     system: str
     pieces: int = 4000  # size of the subword vocabulary
     labeled_shift: int = 0  # how many of the most frequent words have a labeled SHIFT
-    nonprojective: str = "skip"  # `skip` or `error`, for trees that a projective system can't build
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
     pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
     holds_out: bool = False  # True to hold out training sentences as `valid`, see `hold_out`
@@ -95,7 +94,7 @@ def preprocess_dependency(
             sizes = [sum(len(sentence.forms) for sentence in sentences) for sentences in of_files["train"]]
             treebanks["train"] = balanced(of_files["train"], sizes)
         return {
-            split: _write_split(folder, split, sentences, pieces, config, columns, options)
+            split: _write_split(folder, split, sentences, pieces, config, columns)
             for split, sentences in treebanks.items()
         }
 
@@ -141,7 +140,6 @@ def _write_split(
     pieces: Pieces,
     config: ParserConfig,
     columns: Columns,
-    options: DependencyOptions,
 ) -> dict[str, int]:
     counts, system = {"sentences": 0, "skipped": 0}, config.transition_system()
     names = ["src", "act", *columns.values]
@@ -151,10 +149,7 @@ def _write_split(
             words = [normalize(form) for form in sentence.forms]
             try:
                 actions = [str(action) for action in oracle(system, words, sentence.tree())]
-            except NonProjectiveError as error:
-                if options.nonprojective == "error":
-                    problem = f"{error}: give a --system whose name ends in -swap, or --nonprojective skip"
-                    raise input_error(problem, sentence.path, sentence.line, sentence.id) from None
+            except NonProjectiveError:
                 counts["skipped"] += 1
                 continue
             counts["sentences"] += 1

@@ -168,7 +168,6 @@ def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
             ("oracle", SAMPLE, "--system", "arc-eager", "--skip-bad"),
             "--skip-bad is for AMRs: --system arc-eager builds",
         ),
-        (("oracle", SAMPLE_AMR, "--system", "amr", "--nonprojective", "error"), "--nonprojective is for trees"),
         (("score", SAMPLE_AMR, SAMPLE_AMR, "--conll18"), "--conll18 is for trees: "),
         (("score", SAMPLE, SAMPLE, "--seed", "1"), "--seed is for AMRs: "),
     ],
@@ -181,7 +180,7 @@ def test_options_that_only_one_kind_has(checkpoint, tmp_path):
     for options in (["--alignments"], ["--alignments", "marks"], ["--wiki", "none"]):
         assert "is a model of trees" in fails("parse", checkpoint, SAMPLE, *options)
     amr = ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d")
-    for option in (("--upos",), ("--system", "arc-eager"), ("--nonprojective", "skip")):
+    for option in (("--upos",), ("--system", "arc-eager")):
         assert "usage: " in run_here(*amr, *option, status=2).stderr
     trees = ("preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--dest", tmp_path / "d")
     for option in (("--system", "amr"), ("--system", "arc-eager", "--skip-bad")):

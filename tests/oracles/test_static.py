@@ -8,7 +8,6 @@ from tests.graphs.test_dependency import chain
 from tests.helpers.steps import grows_linearly
 from tests.helpers.strategies import trees
 from tests.states.brute_force import all_trees
-from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import TreeCoverage, oracle, run_oracle
@@ -79,9 +78,9 @@ def test_three_words_by_hand(name, expected):
     assert " ".join(map(str, round_trip(name, tree))) == expected
 
 
-def cover(path, name: str, **options) -> TreeCoverage:
+def cover(path, name: str) -> TreeCoverage:
     coverage = TreeCoverage()
-    for _ in run_oracle(read_conllu(path), make_system(name), coverage, check=True, **options):
+    for _ in run_oracle(read_conllu(path), make_system(name), coverage, check=True):
         pass
     return coverage
 
@@ -106,11 +105,6 @@ def test_a_wrong_replay_is_counted(monkeypatch):
     coverage = cover(SAMPLE, "arc-hybrid-swap")
     assert not coverage.lossless
     assert coverage.exact == 0 and coverage.illegal == 64
-
-
-def test_nonprojective_trees_can_be_an_error():
-    with pytest.raises(InputError, match=r"sample\.conllu:\d+: sentence sample-03: .*SWAP"):
-        cover(SAMPLE, "arc-eager", nonprojective="error")
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def add_preprocess(parser: argparse.ArgumentParser) -> None:
     about = cleandoc(run_preprocess.__doc__ or "")
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     for name, formalism, corpora, graphs, metavar, files, own in (
-        ("dependency", TREES, "CoNLL-U treebanks", "trees", "CONLLU", 1, ["--nonprojective"]),
+        ("dependency", TREES, "CoNLL-U treebanks", "trees", "CONLLU", 1, []),
         ("amr", AMR, "AMR banks", "graphs", "AMR", "+", ["--skip-bad", "--processes"]),
     ):
         formatter = argparse.RawDescriptionHelpFormatter
@@ -84,7 +84,7 @@ def run_preprocess(arguments: argparse.Namespace) -> int:
     given = {split: getattr(arguments, split) for split in ("train", "valid", "test")}
     splits = {split: paths for split, paths in given.items() if paths}
     formalism, problems = arguments.formalism, []
-    own = {TREES: ("system", "nonprojective"), AMR: ("skip_bad", "processes")}[formalism]
+    own = {TREES: ("system",), AMR: ("skip_bad", "processes")}[formalism]
     names = ("pieces", "labeled_shift", "pieces_from", *own)
     options = {name: getattr(arguments, name) for name in names}
     options["columns"] = wanted_columns(arguments, formalism)
@@ -184,7 +184,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_ORACLE_OPTIONS: OptionsOf = {TREES: {"nonprojective": "skip"}, AMR: {"skip_bad": False, "processes": 1}}
+_ORACLE_OPTIONS: OptionsOf = {AMR: {"skip_bad": False, "processes": 1}}
 
 
 def add_oracle(parser: argparse.ArgumentParser) -> None:
@@ -193,7 +193,6 @@ def add_oracle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="replay the actions, and score the resulting graphs")
     actions = "write the actions, one sentence a line; trees that are left out get an empty line, AMRs get no line"
     parser.add_argument("--out-actions", metavar="FILE", help=actions)
-    add(parser, "--nonprojective")
     amr = parser.add_argument_group("for AMR")
     add(amr, "--skip-bad", "--processes")
     add(parser, "--json")
@@ -219,7 +218,7 @@ def _run_trees(arguments: argparse.Namespace) -> int:
         raise input_error("the file holds no sentences", arguments.input)
     system = make_system(arguments.system, roots=RootRelations.from_trees(sentence.tree() for sentence in sentences))
     coverage = static.TreeCoverage()
-    results = static.run_oracle(sentences, system, coverage, arguments.check, arguments.nonprojective)
+    results = static.run_oracle(sentences, system, coverage, arguments.check)
     with output(arguments.out_actions or os.devnull) as file:
         for _sentence, actions in progress(results, "oracle"):
             print(*(actions or []), file=file)

@@ -85,11 +85,6 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "K",
         "help": "actions: label SHIFT with its word, for the K most frequent words (default: 0)",
     },
-    "--nonprojective": {
-        "choices": ["skip", "error"],
-        "default": "skip",
-        "help": "trees that a projective system can't build; skip (default): leave out, and count; error: stop",
-    },
     "--skip-bad": {
         "action": "store_true",
         "help": "leave out AMR entries that can't be used, and name them on standard error (default: stop)",

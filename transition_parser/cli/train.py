@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
         several = f"with CONFIG: {what} trees (one file) or AMRs (one or more files)"
         corpus.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
-    add(corpus, "--nonprojective", "--skip-bad")
+    add(corpus, "--skip-bad")
     read = parser.add_argument_group("what the model reads and predicts")
     for column in KNOWN.values():
         if_there = " and the treebank has them" if column.predicted else ""
@@ -262,7 +262,7 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
     values, ours = {**vars(arguments), "system": system}, _option_names(formalism)
     for other in FORMALISMS:
         for name in _option_names(other) - ours:
-            if values[name] not in (None, False, "skip"):
+            if values[name]:
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
     given = {column.flag: values[column.flag] for column in KNOWN.values()}
     values |= columns_to_train(given, flags, formalism, *arguments.train)
@@ -270,7 +270,7 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
 
 
 def _option_names(formalism: Formalism) -> set[str]:
-    own = {TREES: {"nonprojective"}, AMR: {"skip_bad"}}[formalism]
+    own = {"skip_bad"} if formalism is AMR else set()
     columns = (column.flag for column in KNOWN.values() if formalism.name in column.graphs)
     return {"system", "pieces", "pieces_from", "labeled_shift", *own, *columns}
 
