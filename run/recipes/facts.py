@@ -88,10 +88,10 @@ class _Facts:
         }
 
     def given(self) -> Given | None:
-        nodes = tuple(GivenNode((word, word), one.concept, f"p{word}") for word, one in self.predicates.items())
+        nodes = {f"p{word}": GivenNode((word, word), one.concept) for word, one in self.predicates.items()}
         edges = tuple(edge for one in self.predicates.values() for edge in self._edges(one))
         more_nodes, more_edges = self._imperatives()
-        nodes = (*nodes, *more_nodes)
+        nodes |= more_nodes
         if not nodes and not self.none:
             return None
         for some in dict.fromkeys(((*edges, *more_edges), (*more_edges,), ())):
@@ -103,11 +103,11 @@ class _Facts:
                 self.left_out["sentence whose edges contradict each other" if some else "sentence"] += 1
         return None
 
-    def _imperatives(self) -> tuple[list[GivenNode], list[GivenEdge]]:
+    def _imperatives(self) -> tuple[dict[str, GivenNode], list[GivenEdge]]:
         """Return the modes of imperatives, their `:polite +`, and the node `you` that they share with pronouns."""
         heads = [w if self.upos[w] != "AUX" else self.heads[w] for w, of in enumerate(self.feats) if "Mood=Imp" in of]
         verbs = [head for head in dict.fromkeys(heads) if head >= 0 and self._is_main(head)]
-        nodes: list[GivenNode] = []
+        nodes: dict[str, GivenNode] = {}
         edges: list[GivenEdge] = []
         you: End | None = next(
             ((word, word) for word in self.first.values() if _PERSONS[self.forms[word]] == "you"), None
@@ -129,10 +129,10 @@ class _Facts:
             word = next(w for w in (please, copula, head, verb) if w is not None)
             if you is None and "vocative" not in relations:
                 you = f"y{verb}"
-                nodes.append(GivenNode((word, word), "you", you))
+                nodes[you] = GivenNode((word, word), "you")
             source: End = f"p{predicate.word}" if predicate else (verb, verb)
             for role, sign in [("mode", "imperative"), *([("polite", "+")] if please is not None else [])]:
-                nodes.append(GivenNode((word, word), sign, f"{role}{verb}"))
+                nodes[f"{role}{verb}"] = GivenNode((word, word), sign)
                 edges.append(GivenEdge(source, role, f"{role}{verb}"))
             role = self._role_of_subject(predicate) if predicate else None
             if role and you is not None and "vocative" not in relations:  # who is called may be the subject

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import run_here
 
-FACTS = {"id": "1", "nodes": [{"span": [1, 1], "concept": "zork-03", "variable": "z"}], "none": [0], "top": "z"}
+FACTS = {"id": "1", "nodes": {"z": {"span": [1, 1], "concept": "zork-03"}}, "none": [0], "top": "z"}
 PARSE = ("parse", "--precision", "fp32", "--threads", "1")
 
 
@@ -41,7 +41,7 @@ def test_facts_of_no_sentence_are_warned_of(tmp_path, text):
     [
         ([{**FACTS, "none": [1]}], (), "facts.jsonl:1: sentence 1: the node zork-03 of word 1 contradicts"),
         ([{**FACTS, "none": [9]}], (), "facts.jsonl:1: sentence 1: a word without a node, 9: the sentence has 4 words"),
-        ([{"none": [0]}], (), "facts.jsonl:1: the facts have no id"),
+        ([{"none": [0]}], (), "facts.jsonl:1: the key 'id' is missing"),
     ],
 )
 def test_bad_facts_are_one_error(tmp_path, text, lines, options, problem):

@@ -1,26 +1,21 @@
 """What of given facts does not hold in a parse, read off the finished graph alone."""
 
-import re
-
-from transition_parser.graphs.amr import edge_of, quoted
+from transition_parser.graphs.amr import edge_of
 from transition_parser.parsing.given import Given, GivenNode
 from transition_parser.parsing.parses import AmrParse
-
-OP = re.compile(r"op\d+")
 
 
 def broken(given: Given, parse: AmrParse) -> list[str]:
     """The facts that the graph of a parse does not have."""
     graph, alignments = parse.graph, parse.alignments
-    of_fact = {fact: _nodes(parse, fact) for fact in given.nodes}
-    of_variable = {fact.variable: nodes for fact, nodes in of_fact.items()}
+    of_variable = {variable: _nodes(parse, fact) for variable, fact in given.nodes.items()}
 
     def ends(end) -> set[int]:
         if isinstance(end, str):
             return of_variable[end]
         return {node for node, words in enumerate(alignments) if any(end[0] <= word <= end[1] for word in words)}
 
-    found = [str(fact) for fact, nodes in of_fact.items() if not nodes]
+    found = [str(given.nodes[variable]) for variable, nodes in of_variable.items() if not nodes]
     for edge in given.edges:
         pairs = ((source, target) for source in ends(edge.source) for target in ends(edge.target))
         if not any({(s, edge.role, t), tuple(edge_of(s, edge.role, t))} & {*map(tuple, graph.edges)} for s, t in pairs):
@@ -35,19 +30,4 @@ def _nodes(parse: AmrParse, fact: GivenNode) -> set[int]:
     """The nodes that are the node of a fact."""
     graph, words = parse.graph, tuple(range(fact.span[0], fact.span[1] + 1))
     nodes = {i for i in range(len(graph)) if graph.labels[i] == fact.concept and parse.alignments[i] == words}
-    if fact.name is None:
-        return {node for node in nodes if (node in graph.constants) == fact.is_constant}
-    forms = [parse.forms[word].replace('"', "") for word in words]
-    strings = fact.name or [form for form in forms if form] or ["-"]
-    return {node for node in nodes if [*map(quoted, strings)] in _names(parse, node)}
-
-
-def _names(parse: AmrParse, node: int) -> list[list[str]]:
-    """The strings of each name of a node."""
-    edges = parse.graph.edges
-    names = [edge.target for edge in edges if edge.source == node and edge.role == "name"]
-    ops = (
-        {int(e.role[2:]): parse.graph.labels[e.target] for e in edges if e.source == name and OP.fullmatch(e.role)}
-        for name in names
-    )
-    return [[strings[number] for number in sorted(strings)] for strings in ops]
+    return {node for node in nodes if (node in graph.constants) == fact.is_constant}

@@ -4,7 +4,7 @@ import random
 from collections.abc import Collection
 from dataclasses import replace
 
-from transition_parser.graphs.amr import AmrGraph, named
+from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.oracles.amr import Derivation
 from transition_parser.oracles.amr_check import derive_entry
@@ -13,16 +13,14 @@ from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import MAKE_NODES
 
-WHAT = ("nodes", "names", "edges", "top", "none", "complete")
+WHAT = ("nodes", "edges", "top", "none")
 
 
 def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
     """Return the facts of a gold AMR. Each node has the span of words from which the oracle makes it.
 
     entry: an entry with `# ::tok` and an alignment of each node
-    what: the kinds of facts to return, from `WHAT`; `complete` marks the graph as having no other nodes and edges.
-        With `names`, the nodes inside a name belong to the fact of the name; without `names`, they are nodes like
-        others. For a node that is not among the facts, edges and the top have its span in place of its variable.
+    what: the kinds of facts to return, from `WHAT`. Without nodes, edges and the top have their spans.
 
     Raises `InputError` for a graph that the transition system can't build.
     """
@@ -31,23 +29,18 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
         raise derived.error or entry.error("the transition system can't build the graph")
     graph = entry.amr
     spans = _spans(derived.derivation, graph)
-    names, hidden = _names(graph, spans, "names" in what)
-    nodes = [
-        GivenNode(spans[node], label, f"n{node}", node in graph.constants)
-        for node, label in enumerate(graph.labels)
-        if "nodes" in what and node not in names and node not in hidden
-    ]
-    variables = {*(fact.variable for fact in names.values()), *(fact.variable for fact in nodes)}
-    ends: list[End] = [f"n{node}" if f"n{node}" in variables else spans[node] for node in range(len(graph))]
+    labels = graph.labels if "nodes" in what else ()
+    nodes = {f"n{node}": GivenNode(spans[node], label) for node, label in enumerate(labels)}
+    ends: list[End] = [*(nodes or spans)]
     edges = [
         GivenEdge(ends[source], role, ends[target])
         for source, role, target in graph.edges
-        if "edges" in what and not {source, target} & hidden and ends[source] != ends[target]
+        if "edges" in what and ends[source] != ends[target]
     ]
     used = {word for first, last in spans for word in range(first, last + 1)}
     none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
     top = ends[graph.top] if "top" in what else None
-    return Given((*names.values(), *nodes), tuple(edges), none, top, "complete" in what, entry.id)
+    return Given(nodes, tuple(edges), none, top, entry.id)
 
 
 def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
@@ -67,39 +60,16 @@ def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
     return spans
 
 
-def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenNode], set[int]]:
-    """Return named node → the fact about its name, and all nodes inside these names; both empty unless `wanted`."""
-    names: dict[int, GivenNode] = {}
-    hidden: set[int] = set()
-    for node, name, ops in named(graph):
-        parts = {name, *ops}
-        whole = all(spans[part] == spans[node] for part in parts)
-        if wanted and whole and node not in names and node not in graph.constants:
-            strings = tuple(graph.labels[op][1:-1].replace('\\"', '"').replace("\\\\", "\\") for op in ops)
-            names[node] = GivenNode(spans[node], graph.labels[node], f"n{node}", name=strings)
-            hidden |= parts
-    return names, hidden
-
-
 def some_of(given: Given, share: float, draws: random.Random) -> Given:
     """Return a random selection of the facts, each kept with the probability `share`."""
-    nodes = tuple(fact for fact in given.nodes if draws.random() < share)
+    nodes = {variable: fact for variable, fact in given.nodes.items() if draws.random() < share}
     edges = [edge for edge in given.edges if draws.random() < share]
     none = frozenset(word for word in sorted(given.none) if draws.random() < share)
     top = given.top if draws.random() < share else None
-    variables = {fact.variable for fact in nodes}
 
     def end(old: End) -> End:
-        place = old if old in variables else given.resolved(old)
-        return given.nodes[place].span if isinstance(place, int) else place
+        return given.nodes[old].span if isinstance(old, str) and old not in nodes else old
 
-    moved = [replace(edge, source=end(edge.source), target=end(edge.target)) for edge in edges]
+    moved = [GivenEdge(end(edge.source), edge.role, end(edge.target)) for edge in edges]
     apart = tuple(edge for edge in moved if edge.source != edge.target)
-    return replace(
-        given,
-        nodes=nodes,
-        edges=apart,
-        none=none,
-        top=None if top is None else end(top),
-        complete=given.complete and share == 1,
-    )
+    return replace(given, nodes=nodes, edges=apart, none=none, top=None if top is None else end(top))

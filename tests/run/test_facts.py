@@ -33,7 +33,7 @@ def found(of: Sentence, *predicates: Predicate, without: tuple[str, ...] = ()) -
     facts, _ = facts_of(of, predicates, inventory)
     if facts is None:
         return {}
-    nodes = {node.span[0]: node.concept for node in facts.nodes}
+    nodes = {node.span[0]: node.concept for node in facts.nodes.values()}
     edges = {(int(edge.source[1:]), edge.role): edge.target for edge in facts.edges}
     return {"nodes": nodes, "edges": edges, "none": {*facts.none}}
 
@@ -48,7 +48,7 @@ def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
         {"want.01", "go.02"},
     )
     assert facts is not None and not +left_out
-    assert facts.nodes == (GivenNode((2, 2), "want-01", "p2"), GivenNode((4, 4), "go-02", "p4"))
+    assert facts.nodes == {"p2": GivenNode((2, 2), "want-01"), "p4": GivenNode((4, 4), "go-02")}
     assert facts.edges == (
         GivenEdge("p2", "ARG0", (1, 1)),
         GivenEdge("p2", "ARG1", "p4"),
@@ -92,9 +92,9 @@ def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
 )  # fmt: skip
 def test_an_imperative_has_its_mode_and_you(words, predicates, nodes, edges):
     facts, _ = facts_of(sentence(*words.split()), predicates, {one.roleset for one in predicates})
-    assert {node.variable: node.concept for node in facts.nodes} == nodes if facts else not nodes
+    assert {variable: node.concept for variable, node in facts.nodes.items()} == nodes if facts else not nodes
     assert {*facts.edges} == {GivenEdge(*edge) for edge in edges} if facts else not edges
-    assert not facts or all(node.span == (0, 0) for node in facts.nodes if "Please" in words and node.variable != "p1")
+    assert not facts or all(facts.nodes[one].span == (0, 0) for one in facts.nodes if "Please" in words and one != "p1")
 
 
 LIGHT = predicate(2, "make.LV", ARGM_PRR=(4, 4))

@@ -27,7 +27,7 @@ class FakeParser:
     def parse_stream(self, entries, given):
         for entry, facts in zip(entries, given, strict=True):
             word = entry.forms[0]
-            first = f"{word}-01" if facts is None else facts.nodes[0].concept
+            first = f"{word}-01" if facts is None else next(iter(facts.nodes.values())).concept
             small = AmrGraph((first,), frozenset(), ())
             large = AmrGraph((f"{word}-02", "x"), frozenset(), (Edge(0, "ARG0", 1),))
             parses = [
@@ -131,7 +131,7 @@ def test_sentences_come_once_with_their_facts(tmp_path):
     found.add_treebank(path, {"s1": Annotation("s1", (GO,), {1: "go"}, "a.tsv", 1)})
     first, second = found.found
     assert (first.entry.id, first.entry.text, second.entry.text) == ("t.s1", "Boys go home", "Girls go home")
-    assert first.facts is not None and [node.concept for node in first.facts.nodes] == ["go-02"]
+    assert first.facts is not None and [node.concept for node in first.facts.nodes.values()] == ["go-02"]
     assert second.facts is None
     assert found.counts == {"node": 1, "edge": 1, "sentence with facts": 1}
     assert [tree.heads for tree in found.trees.values()] == [(2, 0, 2), (2, 0, 2)]

@@ -18,7 +18,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, warn
 from transition_parser.base.files import folder
 from transition_parser.cli.options import (
     Command,
@@ -36,7 +36,7 @@ from transition_parser.text.segmentation import LONGEST
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
-    from transition_parser.parsing.given import GivenFacts
+    from transition_parser.parsing.given import Given
 
 HELP = "parse sentences to dependency trees or AMRs"
 EXAMPLE = """example:
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_search(parser.add_argument_group("search"))
     given = (
         "AMR: find graphs that keep the facts of this file, which has an object for each sentence, such as "
-        '{"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01"}]}; other keys are edges, none, top'
+        '{"id": "s1", "nodes": {"p": {"span": [2, 2], "concept": "price-01"}}}; other keys are edges, none, top'
     )
     parser.add_argument_group("given facts").add_argument("--given", metavar="FACTS", help=given)
     _add_speed(parser.add_argument_group("speed, many files and machines"))
@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.parsing.bulk import Input, several
-    from transition_parser.parsing.given import GivenFacts, read_given
+    from transition_parser.parsing.given import read_given
 
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
@@ -158,7 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
     keep_few_kernels()
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
-    given = GivenFacts(read_given(arguments.given)) if arguments.given else None
+    given = read_given(arguments.given) if arguments.given else {}
     job = _job(arguments, given)
     if into_folder:
         names = job.names_in(arguments.output, arguments.input)
@@ -170,12 +170,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         inputs = several(arguments.input) if len(arguments.input) > 1 else [Input(arguments.input[0])]
         job.write(inputs, arguments.output, arguments.shard)
-    if given is not None and arguments.shard == (1, 1) and not arguments.resume:
-        given.warn_of_unused()
+    if given and arguments.shard == (1, 1) and not arguments.resume:
+        first, *others = given.values()
+        more = f", nor those of {len(others)} other lines of facts" if others else ""
+        warn(str(first.error(f"the inputs do not have the sentence of these facts{more}")))
     return 0
 
 
-def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
+def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.parser import Parser
 

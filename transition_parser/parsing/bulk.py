@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path, PurePath
 from queue import Empty, Queue
@@ -22,7 +22,7 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.files import may_pause, opened, sentences_or_lines
 from transition_parser.parsing.formalisms.amr import multi_sentence
-from transition_parser.parsing.given import GivenFacts
+from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.preparation import in_chunks
 from transition_parser.parsing.texts import EmptyLine, Reading, TextReader, is_missing
@@ -150,7 +150,7 @@ class Job:
     as_json: True to write each sentence as one line of JSON (`to_json` of its parse) instead of CoNLL-U or PENMAN; the
         line always has scores and alternatives, and for an AMR alignments
     column, added: the columns of JSONL that hold the texts, and that get the parses
-    given: the facts about the AMRs of sentences; None without facts
+    given: id of a sentence → the facts about its AMR, which are removed when its sentence is parsed
     multi_sentence: True to write one AMR for each file or row of a table (`multi_sentence`)
     """
 
@@ -160,7 +160,7 @@ class Job:
     as_json: bool = False
     column: str | None = None
     added: str = ""
-    given: GivenFacts | None = None
+    given: dict[str, Given] = field(default_factory=dict)
     multi_sentence: bool = False
 
     def write(self, inputs: Sequence[Input], path: str | None, shard: tuple[int, int] = (1, 1)) -> None:
@@ -194,7 +194,8 @@ class Job:
         """Yield the text of each item; all items of a chunk are yielded before the next chunk is taken."""
         for chunk in chunks:
             sentences = [sentence for item in chunk for sentence in item.sentences]
-            parses = iter([*self.parser.parse_chunks([sentences], self.given)])
+            given = [self.given.pop(str(sentence.id), None) for sentence in sentences]
+            parses = iter([*self.parser.parse_chunks([sentences], given)])
             for item in chunk:
                 of_item: Iterable[Any] = islice(parses, len(item.sentences))
                 if self.multi_sentence and item.sentences:

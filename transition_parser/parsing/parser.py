@@ -40,10 +40,9 @@ from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, ToParse, formalism_of
-from transition_parser.parsing.given import Given, GivenFacts
+from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.preparation import (
     batches_at_a_time,
@@ -78,7 +77,6 @@ from transition_parser.text.segmentation import LONGEST
 
 AnySentence = Sentence | AmrEntry
 AnyParse = Parse | AmrParse
-GivenInput = GivenFacts | Mapping[str, Given] | Iterable[Given | None]
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 MOST_BEAM = 10_000
@@ -301,7 +299,7 @@ class Parser(Generic[P_co]):
         facts = [self.resources.parser.system, self.model.architecture, f"{size:.1f} M weights", f"beam {self.beam}"]
         return f"<Parser of {self.formalism.name}: {', '.join([name, *filter(None, facts), self.precision])}>"
 
-    def __call__(self, text: object, given: GivenInput | None = None) -> Parses[P_co]:
+    def __call__(self, text: object, given: Iterable[Given | None] = ()) -> Parses[P_co]:
         """Return the parses of a text, one for each sentence, or of the words of one sentence.
 
         text: a string; a list of strings: the words of one sentence (`parse` takes a list of strings for texts); or
@@ -316,7 +314,7 @@ class Parser(Generic[P_co]):
             text = [text]
         return self.parse(text, given)
 
-    def parse(self, text: object, given: GivenInput | None = None, progress: bool = False) -> Parses[P_co]:
+    def parse(self, text: object, given: Iterable[Given | None] = (), progress: bool = False) -> Parses[P_co]:
         """Return the parses of the given text, sentences or file.
 
         - a string: a text. The segmenter of the model (without one, rules for English) divides it into sentences and
@@ -461,32 +459,31 @@ class Parser(Generic[P_co]):
             return formalism.score(str(gold), str(written), {"conll18": True} if conll18 else {}).figures
 
     def parse_stream(
-        self, sentences: Iterable[AnySentence], chunk: int | None = None, given: GivenInput | None = None
+        self, sentences: Iterable[AnySentence], chunk: int | None = None, given: Iterable[Given | None] = ()
     ) -> Iterator[P_co]:
         """Yield the parses in the order of the sentences.
 
         chunk: number of sentences that are held at a time, by default 4096
-        given: facts about the AMRs of the sentences that the parses must keep: id of a sentence → its facts, or the
-            facts (or None) of each sentence in order; see `GivenFacts`. A warning names facts with an id that no
-            sentence has.
+        given: for each sentence in order the facts about its AMR that the parse must keep, None for no facts; may be
+            shorter
 
         Raises `InputError` for facts that a sentence can't have, and for facts where the model is one of trees.
         """
         return self.parse_chunks(in_chunks(sentences, chunk or CHUNK), given)
 
-    def parse_chunks(self, chunks: Iterable[Sequence[AnySentence]], given: GivenInput | None = None) -> Iterator[P_co]:
+    def parse_chunks(
+        self, chunks: Iterable[Sequence[AnySentence]], given: Iterable[Given | None] = ()
+    ) -> Iterator[P_co]:
         """Yield the parses in the order of the sentences.
 
         All parses of a chunk are yielded before the next chunk is taken.
 
         given: as for `parse_stream`
         """
-        if given is not None and self.formalism is not AMR:
-            raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
-        facts = given if given is None or isinstance(given, GivenFacts) else GivenFacts(given)
+        facts = iter(given)
         done = 0
         for chunk in chunks:
-            to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
+            to_parse = [self._to_parse(one, number, next(facts, None)) for number, one in enumerate(chunk, done + 1)]
             done += len(to_parse)
             parses: dict[int, P_co] = {}
             batches = self._batches(to_parse)
@@ -496,8 +493,6 @@ class Parser(Generic[P_co]):
                     parses |= zip(indices, of_batch, strict=True)
             yield from (parses.pop(i) for i in range(len(to_parse)))
             give_back_freed_memory()
-        if facts is not None and facts is not given:
-            facts.warn_of_unused()
 
     def derivations(self, sentence: AnySentence, nbest: int | None = None) -> tuple[EncoderOut, list[P_co]]:
         """Parse one sentence by itself, and return the encoder's output, and the parse of each derivation, best first.
@@ -509,7 +504,7 @@ class Parser(Generic[P_co]):
             encoder_out, (parses,) = self._found([one], nbest or self.beam)
         return encoder_out, [self._calibrated(parse) for parse in parses]
 
-    def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> ToParse:
+    def _to_parse(self, sentence: AnySentence, number: int, given: Given | None = None) -> ToParse:
         forms = checked_forms(sentence, self.reading, number)
         if self.given_columns:
             values = self.formalism.annotations_of(sentence, self.given_columns)
@@ -517,14 +512,14 @@ class Parser(Generic[P_co]):
         words = [normalize(form) for form in forms]
         if self._unchecked:
             self._check_english(words)
+        domain = self._domain
         if self._languages and isinstance(sentence, Sentence):
             sentence, domain = self._with_language(sentence)
-            return ToParse(sentence, words, domain=domain)
-        known = None if given is None else given.next(sentence)
-        if known is None:
-            return ToParse(sentence, words, domain=self._domain)
-        known.check(len(words))
-        return ToParse(sentence, words, SentenceFacts(known, self.resources.table.system.read(words)))
+        if given is not None:
+            if self.formalism is not AMR:
+                raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
+            given.check(len(words))
+        return ToParse(sentence, words, given, domain)
 
     def _check_english(self, words: Sequence[str]) -> None:
         """Warn of the first sentence that is surely not English, among the first ones of a model for English."""
@@ -576,7 +571,8 @@ class Parser(Generic[P_co]):
             trees = zip(batch, self.model.decoder.trees(encoder_out), tags, strict=True)
             return encoder_out, [[TREES.parse_of(self.resources, *one)] for one in trees]
         facts = [one.facts for one in batch]
-        guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
+        longest = max(len(one.words) for one in batch)
+        guide = Guide(self.resources.table, facts, longest, self.device) if any(facts) else None
         best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)

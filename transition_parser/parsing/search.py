@@ -12,7 +12,7 @@ from torch import Tensor
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.parsing.completion import SentenceFacts
+from transition_parser.parsing.given import Given
 from transition_parser.states.amr_machine import AmrMachine, Rows
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind
@@ -26,27 +26,28 @@ _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypo
 class Guide:
     """Masks of actions, from the facts about each of S sentences: spans of given nodes, and words without nodes.
 
+    words: the length of the longest sentence
+
     `completion` adds the other facts: masks of nodes and edges would lead to states that training lacks.
     """
 
-    def __init__(self, table: ActionTable, facts: Sequence[SentenceFacts | None], device: torch.device) -> None:
-        width = 2 + max(len(one.words) for one in facts if one is not None)
+    def __init__(self, table: ActionTable, facts: Sequence[Given | None], words: int, device: torch.device) -> None:
         kinds = [action and action.kind for action in table.actions]
         self._merge = torch.tensor([kind is Kind.MERGE for kind in kinds], device=device)  # (V,) bool, for V actions
         self._makes = torch.tensor([kind in MAKE_NODES for kind in kinds], device=device)
-        joins, cuts, bare = torch.zeros(3, len(facts), width, dtype=torch.long)
+        joins, cuts, bare = torch.zeros(3, len(facts), words + 2, dtype=torch.long)
         for sentence, one in enumerate(facts):
             if one is not None:
                 joins[sentence, [*one.merged]] = 1
                 cuts[sentence, [*one.cut]] = 1
-                bare[sentence, [word + 1 for word in one.given.none]] = 1
+                bare[sentence, [word + 1 for word in one.none]] = 1
         self._joins, self._cuts = joins.bool().to(device), cuts.bool().to(device)  # (S, P): MERGE at P, or not
         self._bare = bare.cumsum(1).to(device)  # words without nodes before each position
 
     def restrict(self, scores: ActionScores, machine: AmrMachine) -> ActionScores:
         """Return legality −1 for actions against facts, the most important first; no row is left without actions."""
         rows = Rows(*machine.numbers.unbind(1))
-        last = self._bare.size(1) - 1  # sentences without facts may be longer
+        last = self._bare.size(1) - 1  # dead rows may go on
         sentence, first, position = rows.sentence, rows.first.clamp(max=last), rows.position.clamp(max=last)
         merge, makes = self._merge, self._makes
         is_bare = self._bare[sentence, position] > self._bare[sentence, first]

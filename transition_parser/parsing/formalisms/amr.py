@@ -174,7 +174,7 @@ class _Built:
         self.wiki = resources.parser.lexicon.wiki if resources.parser.lexicon else {}
         self.system, actions = cast("AmrSystem", table.system), table.actions_of(hypothesis.tokens)
         self.readings: Readings | None = tags.get(READINGS)
-        state = self.system.initial(self.system.read(words) if self.facts is None else self.facts.words)
+        state = self.system.initial(self.system.read(words))
         made: list[float] = []
         edges: list[float] = []
         span = 0.0  # log-probability of the actions that merged words into the current span
@@ -194,7 +194,7 @@ class _Built:
         )  # fmt: skip
         graph, alignments = self.parse.graph, self.parse.alignments
         if self.facts is not None:
-            done = complete(graph, alignments, self.facts)
+            done = complete(graph, alignments, self.facts, self.words)
             if done.added:
                 parse = self.parse if done.edited is None else edited(self.parse, done.edited)
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
@@ -217,7 +217,7 @@ class _Built:
     def _mentioned(self, parse: AmrParse) -> AmrParse | None:
         """Return the parse with the alignments to all mentions, None where a fact contradicts its graph."""
         found = with_mentions(parse.graph, parse.alignments, self.words)
-        if self.facts is not None and complete(parse.graph, found, self.facts).added:
+        if self.facts is not None and complete(parse.graph, found, self.facts, self.words).added:
             return None
         return replace(parse, alignments=tuple(found))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transition_parser.graphs.conllu import Sentence
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.modules.tagging import Tags
-    from transition_parser.parsing.completion import SentenceFacts
+    from transition_parser.parsing.given import Given
     from transition_parser.parsing.parses import AmrParse, Parse
 
 E = TypeVar("E", bound="Sentence | AmrEntry")  # the class of sentences that are read and written
@@ -32,7 +32,7 @@ class ToParse(NamedTuple):
 
     sentence: Any
     words: list[str]
-    facts: SentenceFacts | None = None
+    facts: Given | None = None
     domain: str | None = None
 
 
