@@ -45,7 +45,7 @@ EXAMPLE = """example:
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   transition-parser parse en reviews-*.jsonl --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None, "multi_sentence": False}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None}}
 WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
@@ -112,8 +112,6 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     edits = "AMR: write graphs as search finds them, without the edits after it"
     group.add_argument("--no-edits", action="store_false", dest="edits", help=edits)
-    several = "AMR: write one graph for each input or row of a table, with its sentences as :snt1, :snt2, …"
-    group.add_argument("--multi-sentence", action="store_true", help=several)
     added = "name of the column of parses that JSONL gets (default: conllu, for AMRs amr, with --json parses)"
     group.add_argument("--parse-column", metavar="NAME", help=added)
 
@@ -149,8 +147,6 @@ def run(arguments: argparse.Namespace) -> int:
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
         raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
-    if arguments.multi_sentence and (arguments.shard != (1, 1) or arguments.nbest > 1):
-        raise InputError("--multi-sentence makes one graph of an input: leave out --shard and --nbest")
     if arguments.alignments and arguments.json:
         raise InputError("--alignments is for AMRs as text: leave it out, --json writes the words of each node anyway")
     import_user_dir(arguments.user_dir)
@@ -195,8 +191,7 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
     added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))
     reading = parser.reading._replace(layout=arguments.layout)
-    several = arguments.multi_sentence
-    return Job(parser, reading, annotations, arguments.json, arguments.column, added, given, several)
+    return Job(parser, reading, annotations, arguments.json, arguments.column, added, given)
 
 
 COMMANDS = {"parse": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}

@@ -21,7 +21,6 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.files import may_pause, opened, sentences_or_lines
-from transition_parser.parsing.formalisms.amr import multi_sentence
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.preparation import in_chunks
@@ -79,7 +78,6 @@ class Item(NamedTuple):
 
     sentences: list  # one sentence of a file of sentences, or any number of sentences of a row
     kept: str | EmptyLine | None = None  # a row as it is written, or the empty line
-    document: str | None = None  # the name of the file whose sentences are all in this item
 
 
 def is_table(path: str, column: str | None) -> bool:
@@ -151,7 +149,6 @@ class Job:
         line always has scores and alternatives, and for an AMR alignments
     column, added: the columns of JSONL that hold the texts, and that get the parses
     given: id of a sentence → the facts about its AMR, which are removed when its sentence is parsed
-    multi_sentence: True to write one AMR for each file or row of a table (`multi_sentence`)
     """
 
     parser: Parser
@@ -161,7 +158,6 @@ class Job:
     column: str | None = None
     added: str = ""
     given: dict[str, Given] = field(default_factory=dict)
-    multi_sentence: bool = False
 
     def write(self, inputs: Sequence[Input], path: str | None, shard: tuple[int, int] = (1, 1)) -> None:
         """Parse inputs into one file.
@@ -184,11 +180,7 @@ class Job:
 
     def _items(self, inputs: Sequence[Input]) -> Iterator[Item]:
         for one in inputs:
-            items = read_items(one, self.reading, self.column, self.added)
-            if self.multi_sentence and self.column is None:
-                yield Item([sentence for item in items for sentence in item.sentences], None, one.name)
-            else:
-                yield from items
+            yield from read_items(one, self.reading, self.column, self.added)
 
     def _parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[str]:
         """Yield the text of each item; all items of a chunk are yielded before the next chunk is taken."""
@@ -197,10 +189,7 @@ class Job:
             given = [self.given.pop(str(sentence.id), None) for sentence in sentences]
             parses = iter([*self.parser.parse_chunks([sentences], given)])
             for item in chunk:
-                of_item: Iterable[Any] = islice(parses, len(item.sentences))
-                if self.multi_sentence and item.sentences:
-                    of_item = [multi_sentence([*of_item], item.document)]
-                yield self._written(item.kept, of_item)
+                yield self._written(item.kept, islice(parses, len(item.sentences)))
 
     def _written(self, kept: str | EmptyLine | None, parses: Iterable[Any]) -> str:
         if isinstance(kept, EmptyLine):

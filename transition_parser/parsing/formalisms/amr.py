@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted, with_numbers, without_gaps
+from transition_parser.graphs.amr import AmrGraph, named, quoted, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft
@@ -39,9 +39,6 @@ def _smatch(sums: Mapping[str, float]) -> float:
     from transition_parser.graphs.amr_score import Counts
 
     return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
-
-
-MULTI_SENTENCE = "multi-sentence"  # the concept of an AMR of several sentences
 
 
 class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
@@ -256,64 +253,6 @@ def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], di
         elif not known:
             new_names[node] = value
     return values, new_names
-
-
-def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrParse:
-    """Return a parse of a text, in whose graph the graphs of its sentences are `:snt1`, `:snt2`, … of `multi-sentence`.
-
-    A sentence that is a `multi-sentence` itself adds its own members, and a single sentence keeps its graph. Words,
-    nodes, confidences and actions of the sentences follow one another. Alternatives are left out.
-
-    parses: the parses of the sentences in order
-    id_: the `# ::id` of the text
-
-    Raises `InputError` where there are no parses, and for trees.
-    """
-    parses = [*parses]
-    if not parses:
-        raise InputError("a text without sentences has no AMR")
-    if not all(isinstance(parse, AmrParse) for parse in parses):
-        raise InputError("parses of AMRs are needed: these are of another model")
-    entries = [parse.sentence for parse in parses]
-    metadata = ({} if id_ is None else {"id": id_}) | {"snt": " ".join(entry.text for entry in entries)}
-    sentence = replace(
-        AmrEntry.from_words((form for entry in entries for form in entry.forms), metadata),
-        path=entries[0].path, line=entries[0].line, spans=tuple(span for entry in entries for span in entry.spans),
-    )  # fmt: skip
-    if len(parses) == 1:
-        return replace(parses[0], sentence=sentence, place=None, alternatives=())
-    labels, node_scores = [MULTI_SENTENCE], [1.0]
-    alignments: list[tuple[int, ...]] = [()]
-    edges: list[Edge] = []
-    edge_scores: list[float] = []
-    constants: set[int] = set()
-    wiki: dict[int, str] = {}
-    new_names: dict[int, str] = {}
-    words = 0
-    for parse in parses:
-        graph, is_several = parse.graph, parse.graph.labels[parse.graph.top] == MULTI_SENTENCE
-        nodes = [node for node in range(len(graph)) if not (is_several and node == graph.top)]
-        number = {graph.top: 0} | {node: len(labels) + i for i, node in enumerate(nodes)}
-        labels += [graph.labels[node] for node in nodes]
-        alignments += [tuple(word + words for word in parse.alignments[node]) for node in nodes]
-        node_scores += [parse.node_scores[node] for node in nodes]
-        constants |= {number[node] for node in graph.constants}
-        edges += [Edge(0, "snt", number[graph.top])] * (not is_several)
-        for source, role, target in graph.edges:
-            is_member = number[source] == 0 and role.startswith("snt")
-            edges.append(Edge(number[source], "snt" if is_member else role, number[target]))
-        edge_scores += [*[1.0] * (not is_several), *parse.edge_scores]
-        wiki |= {number[node]: value for node, value in parse.wiki.items()}
-        new_names |= {number[node]: value for node, value in parse.new_names.items()}
-        words += len(parse)
-    actions = tuple(action for parse in parses for action in parse.actions)
-    total = sum(parse.mean_log_probability * (len(parse.actions) + 1) for parse in parses)
-    return AmrParse(
-        sentence, AmrGraph(tuple(labels), frozenset(constants), with_numbers(edges)), tuple(alignments), wiki,
-        Derivation(actions, total / (len(actions) + 1)), tuple(node_scores), tuple(edge_scores), new_names,
-        sum(parse.completed for parse in parses), probability=math.prod(parse.probability for parse in parses),
-        model=parses[0].model,
-    )  # fmt: skip
 
 
 AMR = Amr()
