@@ -177,7 +177,7 @@ def test_options_of_the_other_kind(command, said):
 
 
 def test_options_that_only_one_kind_has(checkpoint, tmp_path):
-    for options in (["--alignments"], ["--alignments", "marks"], ["--wiki", "none"]):
+    for options in (["--alignments"], ["--alignments", "marks"], ["--no-wiki"]):
         assert "is a model of trees" in fails("parse", checkpoint, SAMPLE, *options)
     amr = ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d")
     for option in (("--upos",), ("--system", "arc-eager")):

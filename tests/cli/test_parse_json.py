@@ -53,17 +53,6 @@ def test_each_line_has_a_row(model, option, tmp_path):
     assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
 
 
-def test_wiki_is_the_name_on_request():
-    text = "Angela Wimmer met Karel Novotny .\n"
-
-    def wikis(*options: str) -> set[str]:
-        (found,) = objects(run_here("parse", "en-amr", "-", "--tokens", "--json", *SAME, *options, stdin=text).stdout)
-        return {node["wiki"] for node in found["nodes"]} - {None}
-
-    assert wikis() == wikis("--wiki", "keep") == {"-"}
-    assert wikis("--wiki", "name") == {'"Angela_Wimmer"', '"Karel_Novotny"'}
-
-
 def test_rows_get_a_list(tmp_path):
     path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
     arguments = ("--column", "words", "--json", *SAME, "-o")

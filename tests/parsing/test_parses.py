@@ -137,27 +137,6 @@ def test_wiki(sentence, concept, known, expected):
     assert parse_of(sentence, f"SHIFT MERGE ENTITY({concept}) ROOT CLOSE", wiki=known).wiki == expected
 
 
-@pytest.mark.parametrize(
-    ("sentence", "known", "new", "name"),
-    [
-        ("New York", WIKI, {}, '"New_York_City"'),
-        ("New Rome", WIKI, {0: '"New_Rome"'}, '"New_Rome"'),
-        ("New Rome", {'"New" "Rome"': "-"}, {}, "-"),  # training says that it has none
-        ("New Rome", {}, {0: '"New_Rome"'}, '"New_Rome"'),
-    ],
-)
-def test_wiki_of_a_name_that_the_training_data_lacks_is_the_name_on_request(sentence, known, new, name):
-    parse = parse_of(sentence, "SHIFT MERGE ENTITY(city) ROOT CLOSE", wiki=known)
-    assert parse.new_names == new
-    assert list(parse.annotated(wiki="name").wiki.values()) == [name] and f":wiki {name}" in parse.to_penman(
-        wiki="name"
-    )
-    assert parse.annotated().wiki == parse.wiki and not parse.annotated(wiki=False).wiki
-    assert len(parse.written_node_scores("name")) == len(parse.graph)
-    (written,) = [node["wiki"] for node in json.loads(parse.to_json(wiki="name"))["nodes"] if node["concept"] == "city"]
-    assert written == name and json.loads(parse.to_json())["nodes"][0]["wiki"] == parse.wiki.get(0)
-
-
 def test_the_network_s_spelling_of_words_is_not_that_of_the_entry():
     parse = parse_of("a▁b", "SHIFT ENTITY(thing) ROOT CLOSE")
     assert parse.graph.labels[2] == '"a_b"' and parse.annotated().forms == ["a▁b"]
@@ -247,7 +226,7 @@ def test_a_line_of_json_has_short_numbers_and_actions_on_request():
     assert (found["mean_log_probability"], found["probability"]) == (-0.1235, 0.0001235)
     assert json.loads(parse.to_json(actions=True))["actions"] == DERIVATION.split()
     ranked = replace(parse, place=NbestRank(1, 2), alternatives=(replace(parse, place=NbestRank(2, 2)),))
-    assert "New_York_City" in ranked.to_json() and "New_York_City" not in ranked.to_json(wiki=False)
+    assert "New_York_City" in ranked.to_json()
     (alternative,) = json.loads(ranked.to_json())["alternatives"]
     assert alternative["penman"] == found["penman"] and alternative["alternatives"] == []
     assert "actions" not in alternative

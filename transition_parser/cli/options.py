@@ -130,7 +130,8 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
     for other, defaults in options.items():
         for name, default in defaults.items() if other is not formalism else ():
             if getattr(arguments, name) != default:
-                raise InputError(f"--{name.replace('_', '-')} is for {other.name}: {why}")
+                no = "no-" * (default is True)
+                raise InputError(f"--{no}{name.replace('_', '-')} is for {other.name}: {why}")
 
 
 def check_inputs(paths: Sequence[str]) -> None:

@@ -45,8 +45,7 @@ EXAMPLE = """example:
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   transition-parser parse en reviews-*.jsonl --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None}}
-WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": True, "given": None}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,13 +102,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "also as ~e.N after each node, which smatch.py reads as a part of the concept; jamr: also as # ::root and "
         "# ::edge lines, which IBM's transition-amr-parser reads",
     )
-    group.add_argument(
-        "--wiki",
-        choices=WIKI,
-        default="keep",
-        help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
-        'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
-    )
+    group.add_argument("--no-wiki", action="store_false", dest="wiki", help="AMR: write no :wiki of named nodes")
     edits = "AMR: write graphs as search finds them, without the edits after it"
     group.add_argument("--no-edits", action="store_false", dest="edits", help=edits)
     added = "name of the column of parses that JSONL gets (default: conllu, for AMRs amr, with --json parses)"
@@ -147,8 +140,8 @@ def run(arguments: argparse.Namespace) -> int:
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
         raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
-    if arguments.alignments and arguments.json:
-        raise InputError("--alignments is for AMRs as text: leave it out, --json writes the words of each node anyway")
+    if arguments.json and (arguments.alignments or not arguments.wiki):
+        raise InputError("--alignments and --no-wiki are for AMRs as text: leave them out, --json writes all of a node")
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()
@@ -185,7 +178,7 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
         "scores": arguments.scores,
         "actions": arguments.actions,
         "alignment_markers": arguments.alignments == "marks",
-        "wiki": WIKI[arguments.wiki],
+        "wiki": arguments.wiki,
         "jamr": arguments.alignments == "jamr",
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amrs = parser.add_argument_group("AMRs")
     fine = "also give the fine-grained scores (unlabeled, concepts, named entities and others)"
     amrs.add_argument("--fine-grained", action="store_true", help=fine)
-    wiki = "leave :wiki out of both files (parse --wiki none writes none)"
+    wiki = "leave :wiki out of both files (parse --no-wiki writes none)"
     amrs.add_argument("--ignore-wiki", action="store_true", help=wiki)
     ids = "compare entries by their order alone, if their ids differ"
     amrs.add_argument("--ignore-ids", action="store_true", help=ids)

@@ -30,7 +30,6 @@ T = TypeVar("T")
 
 JSON_SUFFIX = ".jsonl"
 _TABLES = (JSON_SUFFIX, ".ndjson", ".jsonlines")
-_OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` takes too
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 
@@ -195,8 +194,7 @@ class Job:
         if isinstance(kept, EmptyLine):
             return self.parser.formalism.json_of_nothing(kept.line) if self.as_json else ""
         if self.as_json:
-            options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
-            lines = [parse.to_json(**options) for parse in parses]
+            lines = [parse.to_json(self.annotations["actions"]) for parse in parses]
             text = f"[{', '.join(lines)}]" if kept else "".join(f"{line}\n" for line in lines)
         else:
             text = "".join(str(one.annotated(**self.annotations)) for parse in parses for one in parse.ranked)

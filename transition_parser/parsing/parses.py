@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from transition_parser.base.errors import InputError, errors_at, shortened
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout, canonical
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from transition_parser.states.table import ActionTable
-
-# The `:wiki` of named nodes. True: the value that their name has in the training data, `-` for other names;
-# "name": the same, but other names get the name itself (`"New_York"`); False: none
-Wiki = bool | Literal["name"]
 
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
@@ -371,7 +367,6 @@ class AmrParse(SentenceParse):
     alignments: for each node the words that it came from, counted from 0 as in PENMAN's `~e.N`; a pronoun's only node
         has all its mentions
     wiki: node → value of `:wiki`
-    new_names: node → its name as a value of `:wiki` (`"New_York"`), for names that the training data lacks
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
@@ -389,7 +384,6 @@ class AmrParse(SentenceParse):
     derivation: Derivation = Derivation()
     node_scores: tuple[float, ...] = ()
     edge_scores: tuple[float, ...] = ()
-    new_names: Mapping[int, str] = field(default_factory=dict)
     completed: int = 0
 
     @cached_property
@@ -435,7 +429,7 @@ class AmrParse(SentenceParse):
         scores: bool = False,
         actions: bool = False,
         alignment_markers: bool = False,
-        wiki: Wiki = True,
+        wiki: bool = True,
         jamr: bool = False,
     ) -> AmrEntry:
         """Return the entry with its graph.
@@ -446,7 +440,7 @@ class AmrParse(SentenceParse):
             lines)
         actions: True to write `# ::actions`
         alignment_markers: True to write `~e.N` after each node
-        wiki: True to write `:wiki`; "name" to write `new_names`, too
+        wiki: False to write no `:wiki`
         jamr: True to write the whole graph as comments, with `# ::root` and `# ::edge` (`bank.jamr_lines`)
 
         Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
@@ -455,7 +449,7 @@ class AmrParse(SentenceParse):
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
         with errors_at(self.sentence.path, self.sentence.line, self.sentence.id):
-            entry = self.sentence.with_graph(self.graph, self.alignments, self.written_wiki(wiki), alignment_markers)
+            entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, alignment_markers)
         comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry, jamr)]
         if self.place:
             comments.append(f"# ::nbest {self.place.rank}/{self.place.of} ::score {self.probability:.4g}")
@@ -463,21 +457,17 @@ class AmrParse(SentenceParse):
             comments.append(f"# ::score {self.probability:.4g}")
         if scores:
             comments.append(f"# ::parse_score {self.mean_log_probability:.4f}")
-            comments.append("# ::node_scores " + " ".join(f"{one:.4f}" for one in self.written_node_scores(wiki)))
+            comments.append("# ::node_scores " + " ".join(f"{one:.4f}" for one in self.written_node_scores()))
         if actions:
             comments.append("# ::actions " + " ".join(map(str, self.actions)))
         return replace(entry, metadata=metadata, comments=tuple(comments))
 
-    def written_node_scores(self, wiki: Wiki = True) -> list[float]:
+    def written_node_scores(self) -> list[float]:
         """Return `node_scores` in the order of the nodes of `annotated`, without the nodes of `:wiki`."""
-        order = PenmanLayout(self.graph, self.written_wiki(wiki)).order
+        order = PenmanLayout(self.graph, self.wiki).order
         return [self.node_scores[node] for node in order] if self.node_scores else []
 
-    def written_wiki(self, wiki: Wiki = True) -> Mapping[int, str]:
-        """Return node → value of `:wiki`, as `annotated` writes it with this option."""
-        return {**self.wiki, **self.new_names} if wiki == "name" else self.wiki if wiki else {}
-
-    def to_penman(self, alignment_markers: bool = False, wiki: Wiki = True, metadata: bool = False) -> str:
+    def to_penman(self, alignment_markers: bool = False, wiki: bool = True, metadata: bool = False) -> str:
         """Return the graph in PENMAN, without a line end after it.
 
         alignment_markers: True to write `~e.N` after each node
@@ -539,17 +529,6 @@ class AmrParse(SentenceParse):
             triples=[[source, role[1:], target] for source, role, target in self.graph.triples(self.wiki)],
         )
 
-    def to_json(self, actions: bool = False, wiki: Wiki = True) -> str:
-        """Return the line that `parse --json` writes; see `SentenceParse.to_json`.
-
-        actions: True to keep the actions
-        wiki: see `annotated`
-        """
-        if wiki is True:
-            return super().to_json(actions)
-        one, *others = (replace(parse, wiki=parse.written_wiki(wiki)) for parse in self.ranked)
-        return replace(one, alternatives=tuple(others)).to_json(actions)
-
     def __str__(self) -> str:
         """Return the graph in PENMAN, with `:wiki`."""
         return self.to_penman()
@@ -592,7 +571,6 @@ def edited(parse: AmrParse, edit: Edited) -> AmrParse:
         graph=edit.graph,
         alignments=tuple(parse.alignments[node] if node >= 0 else () for node in edit.nodes),
         wiki={place[node]: value for node, value in parse.wiki.items() if node in place},
-        new_names={place[node]: value for node, value in parse.new_names.items() if node in place},
         node_scores=tuple(parse.node_scores[node] if node >= 0 else 1.0 for node in edit.nodes),
         edge_scores=tuple(parse.edge_scores[edge] if edge >= 0 else 1.0 for edge in edit.edges),
     )

@@ -223,8 +223,7 @@ class _Built:
         parse = (self._mentioned(self.parse) if edits else None) or self.parse
         # facts may ask for gaps in the numbers of roles
         graph = without_gaps(parse.graph) if edits and self.facts is None else parse.graph
-        wiki, new_names = _wiki(graph, self.wiki)
-        return replace(parse, graph=graph, wiki=wiki, new_names=new_names)
+        return replace(parse, graph=graph, wiki=_wiki(graph, self.wiki) if self.wiki else {})
 
 
 def _add_trees(built: Sequence[_Built], trees: ReadTrees) -> None:
@@ -234,25 +233,19 @@ def _add_trees(built: Sequence[_Built], trees: ReadTrees) -> None:
         one.tree = of_text[tuple(word.form for word in one.words)]
 
 
-def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names.
+def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> dict[int, str]:
+    """Return named node → value of `:wiki`: that of training, else the title of a name that everybody knows, else `-`.
 
-    known: the values of training; without them, all names are unknown, but some have titles
+    known: the values of training
     """
-    values, new_names = {}, {}
+    values = {}
     for node, _name, ops in named(graph):
         strings = tuple(graph.labels[op] for op in ops)
-        texts, (exact, other) = [string[1:-1] for string in strings], wiki_keys(graph.labels[node], strings)
-        of_table = (title(texts, graph.labels[node]) or "-").replace(" ", "_")
+        exact, other = wiki_keys(graph.labels[node], strings)
+        of_table = (title([string[1:-1] for string in strings], graph.labels[node]) or "-").replace(" ", "_")
         found = (known.get(exact, "-"), "-" if of_table == "-" else quoted(of_table), known.get(other, "-"))
-        value = next((one for one in found if one != "-"), "-")
-        if known:
-            values[node] = value
-        if value == "-" and exact not in known and other not in known:
-            new_names[node] = quoted("_".join(texts))
-        elif not known:
-            new_names[node] = value
-    return values, new_names
+        values[node] = next((one for one in found if one != "-"), "-")
+    return values
 
 
 AMR = Amr()
