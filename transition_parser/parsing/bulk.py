@@ -20,11 +20,11 @@ from transition_parser.base.model_files import json_object
 from transition_parser.base.process import progress
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, decode_line
-from transition_parser.parsing.files import may_pause, opened, sentences_or_lines
+from transition_parser.parsing.files import may_pause, opened, read_sentences
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.preparation import in_chunks
-from transition_parser.parsing.texts import EmptyLine, Reading, TextReader, is_missing
+from transition_parser.parsing.texts import Reading, TextReader, is_missing
 
 T = TypeVar("T")
 
@@ -73,10 +73,10 @@ def several(paths: Sequence[str]) -> list[Input]:
 
 
 class Item(NamedTuple):
-    """A unit of parsing and writing: a sentence, an empty line in place of a sentence, or a row of JSONL."""
+    """A unit of parsing and writing: a sentence, or a row of JSONL."""
 
     sentences: list  # one sentence of a file of sentences, or any number of sentences of a row
-    kept: str | EmptyLine | None = None  # a row as it is written, or the empty line
+    kept: str | None = None  # a row as it is written
 
 
 def is_table(path: str, column: str | None) -> bool:
@@ -96,12 +96,9 @@ def read_items(one: Input, reading: Reading, column: str | None = None, added: s
         yield from _rows(one.path, reading, str(column), added)
         return
     opens = True
-    for sentence in sentences_or_lines(one.path, reading):
-        if isinstance(sentence, EmptyLine):
-            yield Item([], sentence)
-        else:
-            yield Item([sentence if one.document is None else one.placed(sentence, opens)])
-            opens = False
+    for sentence in read_sentences(one.path, reading):
+        yield Item([sentence if one.document is None else one.placed(sentence, opens)])
+        opens = False
 
 
 def _rows(path: str, reading: Reading, column: str, added: str | None) -> Iterator[Item]:
@@ -125,7 +122,7 @@ def _sentences(value: object, reader: TextReader, column: str, name: str) -> lis
     if is_missing(value) or value == []:
         return []
     if isinstance(value, str):
-        return [one for one in reader.of_text(value, name) if not isinstance(one, EmptyLine)]
+        return list(reader.of_text(value, name))
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         return [replace(reader.of_words(value, name), path=name)]
     shown = shortened(repr(value), 40)
@@ -190,9 +187,7 @@ class Job:
             for item in chunk:
                 yield self._written(item.kept, islice(parses, len(item.sentences)))
 
-    def _written(self, kept: str | EmptyLine | None, parses: Iterable[Any]) -> str:
-        if isinstance(kept, EmptyLine):
-            return self.parser.formalism.json_of_nothing(kept.line) if self.as_json else ""
+    def _written(self, kept: str | None, parses: Iterable[Any]) -> str:
         if self.as_json:
             lines = [parse.to_json(self.annotations["actions"]) for parse in parses]
             text = f"[{', '.join(lines)}]" if kept else "".join(f"{line}\n" for line in lines)

@@ -17,7 +17,7 @@ from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import COLUMNS, Sentence, decoded, parse_conllu
-from transition_parser.parsing.texts import EmptyLine, Reading, TextReader
+from transition_parser.parsing.texts import Reading, TextReader
 from transition_parser.text.spacy_tokens import tokenize
 
 _BANK_COMMENT = re.compile(rb"(?:\xef\xbb\xbf)?# ::(?:id|snt|tok)\s")
@@ -32,17 +32,12 @@ def read_sentences(path: str | os.PathLike, reading: Reading) -> Iterator[Any]:
     blank line after them, or where its name ends in `.amr`; the graphs of a bank are not read. Any other file is text.
     Text without sentences gives a `ParserWarning`; CoNLL-U and banks without sentences are an `InputError`.
     """
-    return (sentence for sentence in sentences_or_lines(path, reading) if not isinstance(sentence, EmptyLine))
-
-
-def sentences_or_lines(path: str | os.PathLike, reading: Reading) -> Iterator[Any]:
-    """Yield the sentences of a file as `read_sentences` does, and an `EmptyLine` for each line without its sentence."""
     with opened(path) as (file, name):
         head, is_text = ([], True) if reading.layout else _head_of(file, name, reading.kind)
         lines, empty = chain(head, file), True
         of_text = (decoded(raw, name, number) for number, raw in enumerate(lines, 1))
         for sentence in TextReader(reading).of_lines(of_text, name) if is_text else _of_blocks(lines, name, reading):
-            empty &= isinstance(sentence, EmptyLine)
+            empty = False
             yield sentence
         if empty:
             error = input_error("the file holds no sentences", name)

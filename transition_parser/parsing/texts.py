@@ -58,12 +58,6 @@ class Reading(NamedTuple):
     segmenter: Segmenter = ENGLISH
 
 
-class EmptyLine(NamedTuple):
-    """A line without a sentence, where each line is to be one."""
-
-    line: int  # the number of the line
-
-
 class TextReader:
     """A reader of sentences from texts. It gives each kind of warning once, for the first text."""
 
@@ -75,8 +69,6 @@ class TextReader:
 
     def of_lines(self, lines: Iterable[str], name: str, first: int = 1) -> Iterator[Any]:
         """Return an iterator over the sentences of the lines of a text; `spans` has the places of words in the text.
-
-        With the layouts "tokenize" and "tokens", an `EmptyLine` stands for each line without a sentence.
 
         lines: each with its line end
         name: the name of the text in messages
@@ -157,8 +149,9 @@ class TextReader:
             else:
                 tokens = (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(text) if text.strip())
             sentence = one_sentence(islice(tokens, self.reading.longest + 1), text)  # all tokens may fill the memory
-            number += sentence is not None
-            yield self._of_line(sentence, number, name, line, place) if sentence else EmptyLine(line)
+            if sentence is not None:
+                number += 1
+                yield self._of_line(sentence, number, name, line, place)
             place += len(written)
 
     def _of_words(self, lines: Iterable[str], name: str) -> Iterator[Any]:

@@ -47,7 +47,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
     sentence, read_graphs = AmrEntry, staticmethod(read_bank)
-    no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
     annotations = ("scores", "actions", "alignment_markers", "wiki", "jamr")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
     grows = ("nodes", "edges")

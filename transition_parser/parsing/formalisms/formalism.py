@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -56,7 +55,6 @@ class Formalism(ABC, Generic[E, P, G]):
     default_system: ClassVar[str]  # the transition system that is used where none is named
     sentence: ClassVar[type]  # the class of its sentences
     read_graphs: Callable[[str | os.PathLike], Iterator[Any]]  # file → its sentences with their graphs
-    no_graph: ClassVar[Mapping[str, Any]]  # the entries of a parse in JSON that describe the graph
     annotations: ClassVar[tuple[str, ...]]  # the names of the options of `annotated`, the method of its parses
     score_options: ClassVar[Mapping[str, Any]]  # the options of `score`, with their defaults
     lenpen: ClassVar[float]  # the default of `lenpen` for search with a beam, see `search`
@@ -120,13 +118,6 @@ class Formalism(ABC, Generic[E, P, G]):
     @abstractmethod
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         """Return the scores of a file against a gold file."""
-
-    # --- plain data, for JSON ---------------------------------------------------------------
-
-    def json_of_nothing(self, line: int) -> str:
-        """Return the row that `parse --json` writes for a line without a sentence."""
-        row = {"id": None, "line": line, "text": "", "model": None, "words": [], **self.no_graph}
-        return json.dumps({**row, "mean_log_probability": None, "probability": None}) + "\n"
 
     @abstractmethod
     def configuration(self, state: Any) -> dict[str, Any]:

@@ -32,7 +32,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
     sentence, read_graphs = Sentence, staticmethod(read_conllu)
-    no_graph: ClassVar = {"multiword_tokens": []}
     annotations = ("scores", "actions")
     score_options: ClassVar = {"conll18": False, "full_labels": False, "punct": None}
     lenpen = 1.0
