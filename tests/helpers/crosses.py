@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from transition_parser.kernels.encoders import has_int8
+
+needs_int8 = pytest.mark.skipif(not has_int8(), reason="this processor multiplies no integers, or there are no kernels")
 # (system, kind of `small_models.MODELS`): each way to see the parser state once, and each system
 USUAL = (
     *(("arc-hybrid-swap", kind) for kind in ("positions", "columns", "bot", "heads", "structures", "state graph")),

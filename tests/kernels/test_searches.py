@@ -8,19 +8,17 @@ import pytest
 import torch
 
 from tests.conftest import threads
-from tests.helpers.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow, needs_int8
 from tests.helpers.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import loader, searches
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.models import stack_transformer as decoder
-from transition_parser.modules import packing
 from transition_parser.parsing.search import search
 from transition_parser.states.amr_machine import Nodes, Rows
 from transition_parser.states.table import ActionClass
 
-needs_int8 = pytest.mark.skipif(not has_int8(), reason="this processor multiplies no integers")
 WORDS = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
 CLOSE = {"fp32": 1e-4, "int8": 0.1, "bf16": 0.1}
 
@@ -146,12 +144,10 @@ def test_convolutions_are_computed_with_int8(amr_parser, monkeypatch):
         assert torch.allclose(found, layer(x, words), atol=0.05)
 
 
-@pytest.mark.parametrize("why", ["emulated int8", "training", "autocast", "SHIFTs", "no kernels"])
+@pytest.mark.parametrize("why", ["training", "autocast", "SHIFTs", "no kernels"])
 def test_amrs_are_searched_step_by_step_where_the_kernel_cannot_follow(amr_parser, monkeypatch, why):
     """Exploration searches while a model trains: in bf16 by autocast, with weights in fp32, and with dropout."""
-    if why == "emulated int8":
-        monkeypatch.setattr(packing, "has_int8", lambda: False)
-    parser = amr_parser("shift words" if why == "SHIFTs" else "state", "int8" if why == "emulated int8" else "fp32")
+    parser = amr_parser("shift words" if why == "SHIFTs" else "state")
     if why == "no kernels":
         monkeypatch.setattr(loader, "library", lambda: None)
     model = parser.model.train(why == "training")

@@ -4,11 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from tests.helpers.crosses import needs_int8
 from transition_parser.base.machine import has_fast_bf16
-from transition_parser.kernels.encoders import has_int8
-from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward, keep_weight
-from transition_parser.modules.packing import pack, quantize
+from transition_parser.modules.packing import Int8Linear, pack, quantize
 
 
 class Unknown(nn.Module):
@@ -39,20 +38,13 @@ def test_any_model_is_packed():
     assert linear == ["read"]
 
 
-FAST = pytest.mark.parametrize("fast", [True, False], ids=["native", "emulated"])
-
-
-@FAST
+@needs_int8
 @pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
 @pytest.mark.parametrize(("activation", "after"), [("none", nn.Identity()), ("relu", nn.ReLU()), ("gelu", nn.GELU())])
-def test_an_int8_layer_finds_nearly_the_same(monkeypatch, fast, dtype, activation, after):
-    """By the processor's products of integers or without them."""
-    if fast and not has_int8():
-        pytest.skip("int8 is emulated here")
-    monkeypatch.setattr(packing, "has_int8", lambda: fast)
+def test_an_int8_layer_finds_nearly_the_same(dtype, activation, after):
     torch.manual_seed(1)
     layer = nn.Linear(64, 48, bias=activation != "relu")
-    small = packing.Int8Linear(layer, activation)
+    small = Int8Linear(layer, activation)
     with torch.inference_mode():
         for shape in ((3, 5, 64), (7, 64), (40, 64), (0, 64), (2, 0, 64)):
             x = torch.randn(shape)
@@ -61,6 +53,7 @@ def test_an_int8_layer_finds_nearly_the_same(monkeypatch, fast, dtype, activatio
             assert torch.allclose(found.float(), after(layer(x)), atol=0.04)
 
 
+@needs_int8
 def test_any_model_is_quantized():
     """But for layers that other modules read, and narrow ones."""
     torch.manual_seed(1)

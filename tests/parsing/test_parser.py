@@ -2,7 +2,6 @@
 
 import math
 import re
-import statistics
 import sys
 import threading
 import warnings
@@ -14,14 +13,13 @@ import spacy
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.helpers.crosses import needs_int8
 from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
-from transition_parser.kernels.encoders import has_int8
-from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import preparation
 from transition_parser.parsing.formalisms import ToParse
@@ -114,6 +112,7 @@ def test_bad_options(checkpoint):
             Parser.load(checkpoint, lenpen=lenpen)
 
 
+@needs_int8
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 @pytest.mark.parametrize("bf16", [True, False], ids=["beside bf16", "beside fp32"])
 def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
@@ -132,20 +131,6 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
         assert alone.actions == parse.actions and alone.mean_log_probability == pytest.approx(
             parse.mean_log_probability, abs=1e-5
         )
-
-
-@pytest.mark.skipif(not has_int8(), reason="int8 is emulated here")
-@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
-def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
-    """But for numbers half way between two integers: sums in another order may give such a number the other integer."""
-    some = list(Parser.load(model).read(SAMPLE_AMR if model == "en-amr" else SAMPLE))[:9]
-    monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: False)
-    native = Parser.load(model, precision="int8").parse(some)
-    monkeypatch.setattr(packing, "has_int8", lambda: False)
-    emulated = Parser.load(model, precision="int8").parse(some)
-    assert sum(a.actions != b.actions for a, b in zip(native, emulated, strict=True)) <= 1
-    apart = [abs(a.mean_log_probability - b.mean_log_probability) for a, b in zip(native, emulated, strict=True)]
-    assert statistics.median(apart) < 1e-4 and max(apart) < 0.02
 
 
 @pytest.mark.parametrize(
@@ -285,11 +270,11 @@ def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
     assert preparation.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize("precision", ["fp32", pytest.param("int8", marks=needs_int8)])
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(model, path, precision):
-    """So docs/parsing.md says; scores and confidences may differ by 1e-6, and by 1e-4 where int8 is emulated."""
-    close = 1e-4 if precision == "int8" and not has_int8() else 1e-6
+    """So docs/parsing.md says; scores and confidences may differ by 1e-6."""
+    close = 1e-6
     parser = Parser.load(model, beam=4, precision=precision)
     sentences = sorted(parser.read(path), key=lambda sentence: len(sentence.forms))[::9][:6]
     together = parser.parse(sentences)

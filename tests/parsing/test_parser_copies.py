@@ -9,14 +9,16 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from tests.helpers.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow, needs_int8
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.storage.checkpoints import load_model
 
 PATHS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
-PRECISIONS = pytest.mark.parametrize("precision", mostly_slow(["fp32", "bf16", "int8"], "int8"))
+PRECISIONS = pytest.mark.parametrize(
+    "precision", [*mostly_slow(["fp32", "bf16"]), pytest.param("int8", marks=needs_int8)]
+)
 
 
 def some_parses(parser: Parser, model: str) -> list[tuple]:
@@ -85,7 +87,7 @@ def test_what_is_done_to_the_model_later_does_not_reach_the_parser():
 
 
 @pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="int8 stands beside fp32 here")
-@pytest.mark.parametrize("precision", ["bf16", "int8"])
+@pytest.mark.parametrize("precision", ["bf16", pytest.param("int8", marks=needs_int8)])
 def test_weights_that_overflow_in_half_precision_are_not_used(precision):
     model, resources = load_model("en-ewt")
     with torch.no_grad():

@@ -22,26 +22,16 @@ from transition_parser.kernels import loader
 from transition_parser.kernels.loader import BLOCK, FLOAT, HALF, POINTER, SIZE, require, supports
 
 LARGEST, ZERO = 127, 128  # the largest absolute weight; a zero in a row
-TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
-_ROUNDED = ZERO + 0.5  # conversion to an integer drops the fraction
+_TINY = 1e-30  # weights as small as this count as zeros, so that no quotient is infinite
 _PANEL = 64  # the number of outputs that C computes together
 _FOUR = 4  # the number of integers that C multiplies at once; the number of inputs must be a multiple of it
 ACTIVATIONS = ("none", "relu", "gelu")  # in the order of the enum in C
 
 
 def quantize_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return weights as integers, (R, dim) int8, and the largest weight of each row, `TINY` or more, (R, 1) float."""
-    largest = weights.abs().amax(1, keepdim=True).clamp_(min=TINY)
+    """Return weights as integers, (R, dim) int8, and the largest weight of each row, `_TINY` or more, (R, 1) float."""
+    largest = weights.abs().amax(1, keepdim=True).clamp_(min=_TINY)
     return (weights * (LARGEST / largest)).round_().to(torch.int8), largest
-
-
-def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the integers of rows, (R, dim) uint8, and the largest value of each (nan if not finite), (R, 1) float."""
-    x = x.float()
-    largest = x.abs().amax(1, keepdim=True)
-    largest = largest.where(largest.isfinite(), torch.nan)
-    scale = (LARGEST / largest).where(largest > TINY, 0.0)
-    return torch.addcmul(x.new_tensor(_ROUNDED), x.nan_to_num(), scale).to(torch.uint8), largest
 
 
 class Int8Weights(NamedTuple):
@@ -199,16 +189,10 @@ def self_attention(
     return output
 
 
-def reads_recurrent(layers: Sequence[Any]) -> bool:
-    """Return True if `RecurrentLayer` can read linear layers of these sizes."""
-    return layers[0].in_features % _FOUR == 0 and layers[1].in_features % BLOCK == 0
-
-
 def recurrent_layer(kind: str, layers: Sequence[Any]) -> RecurrentLayer | None:
     """Return a `RecurrentLayer`, or None where there is no kernel that can read these linear layers."""
-    fits = reads_recurrent(layers) and loader.library() is not None
-    for layer in layers:
-        fits &= layer.product is not None if hasattr(layer, "int8") else supports(layer.weight)
+    fits = layers[0].in_features % _FOUR == 0 and layers[1].in_features % BLOCK == 0
+    fits = fits and all(hasattr(layer, "product") or supports(layer.weight) for layer in layers)
     return RecurrentLayer(kind, layers) if fits else None
 
 

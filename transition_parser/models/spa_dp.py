@@ -126,18 +126,19 @@ class SequencePreservedAttention(nn.Module):
         for gate in self.recurrent.data.chunk(3, 2):
             nn.init.orthogonal_(gate[0])
             nn.init.orthogonal_(gate[1])
-        self.int8 = nn.ModuleList()  # `_linears` of integers
         self._kernel: encoders.RecurrentLayer | None = None
 
     def use_int8(self) -> None:
-        """Give passes whose sizes fit the kernel int8 weights. `packing.quantize` calls this method."""
-        if encoders.reads_recurrent(linears := self._linears()):
-            self.int8.extend(map(Int8Linear, linears))
+        """Let one kernel with int8 weights compute the passes, if it can. `packing.quantize` calls this method."""
+        self._kernel = encoders.recurrent_layer(self._kind, [*map(Int8Linear, self._linears())])
 
     def use_kernels(self) -> None:
         """Let one kernel compute the passes, if it can. The weights must not change any more."""
-        kind = "to boundary" if self.from_target else "to target"
-        self._kernel = encoders.recurrent_layer(kind, self.int8 or self._linears())
+        self._kernel = self._kernel or encoders.recurrent_layer(self._kind, self._linears())
+
+    @property
+    def _kind(self) -> str:
+        return "to boundary" if self.from_target else "to target"
 
     def _linears(self) -> list[nn.Linear]:
         """Return the products of the words and of the states of left passes, then those of right passes."""
@@ -148,8 +149,6 @@ class SequencePreservedAttention(nn.Module):
         """Return (B, P, 2 · width), the results of left and right passes over words; padding is arbitrary."""
         if self._kernel is not None and loader.supports(words) and not torch.is_grad_enabled():
             return self._kernel(words, mask.sum(1))
-        if self.int8:
-            words = words.float()  # as the kernel does
         positions = torch.arange(mask.size(1), device=mask.device)
         # the position of each word and the root in reverse order; padding keeps its position
         turned = torch.where(mask, mask.sum(1, keepdim=True) - 1 - positions, positions)
@@ -183,12 +182,8 @@ class SequencePreservedAttention(nn.Module):
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """Return (2, N, B, width), the memory after one more word."""
-        width, rows = found.size(-1), found.flatten(1, 2)
-        if self.int8:
-            recurrent = torch.stack([of(some) for of, some in zip(self.int8[1::2], rows, strict=True)])
-        else:
-            recurrent = torch.bmm(rows, self.recurrent)
-        recurrent = recurrent.view(*found.shape[:-1], -1)
+        width = found.size(-1)
+        recurrent = torch.bmm(found.flatten(1, 2), self.recurrent).view(*found.shape[:-1], -1)
         gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
         attention, reset = gates.chunk(2, -1)
         new = (words[..., 2 * width :] + reset * recurrent[..., 2 * width :]).tanh()

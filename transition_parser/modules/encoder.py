@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
 
@@ -185,18 +186,6 @@ class LSTM(nn.LSTM):
 CELLS = {"gru": nn.GRU, "lstm": LSTM}
 
 
-def lstm_in_steps(x: Tensor, words: nn.Module, states: nn.Module) -> Tensor:
-    """Return the states of an LSTM (B, P, width) whose products are these linear layers, for x (B, P, inputs)."""
-    found, products = [], words(x)
-    state = cell = x.new_zeros(len(x), states.in_features)
-    for word in products.unbind(1):
-        enter, kept, new, out = (word + states(state)).chunk(4, -1)
-        cell = kept.sigmoid() * cell + enter.sigmoid() * new.tanh()
-        state = out.sigmoid() * cell.tanh()
-        found.append(state)
-    return torch.stack(found, 1)
-
-
 class RecurrentEncoder(WordReader):
     """An encoder of words (of any width) and roots by a bidirectional GRU or LSTM."""
 
@@ -218,19 +207,20 @@ class RecurrentEncoder(WordReader):
             nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
         )
         self._kernels: list[encoders.RecurrentLayer | None] = [None] * layers
-        self.int8 = nn.ModuleList()  # for each layer of LSTMs `_linears` of integers
 
     def use_int8(self) -> None:
-        """Give LSTMs whose sizes fit the kernel int8 weights. `packing.quantize` calls this method."""
-        every = [self._linears(number) for number in range(len(self.ahead))] if isinstance(self.ahead[0], LSTM) else []
-        if all(map(encoders.reads_recurrent, every)):
-            self.int8.extend(nn.ModuleList(map(Int8Linear, linears)) for linears in every)
+        """Let one kernel with int8 weights compute each layer of LSTMs, if it can. `packing.quantize` calls this."""
+        self._use_kernels(Int8Linear)
 
     def use_kernels(self) -> None:
         """Let one kernel compute each layer of LSTMs, if it can. The weights must not change any more."""
+        if not any(self._kernels):
+            self._use_kernels(lambda linear: linear)
+
+    def _use_kernels(self, make: Callable[[nn.Linear], nn.Module]) -> None:
         if isinstance(self.ahead[0], LSTM):
-            every = self.int8 or map(self._linears, range(len(self.ahead)))
-            self._kernels = [encoders.recurrent_layer("lstm", linears) for linears in every]
+            every = map(self._linears, range(len(self.ahead)))
+            self._kernels = [encoders.recurrent_layer("lstm", [*map(make, linears)]) for linears in every]
 
     def _linears(self, number: int) -> list[nn.Linear]:
         """Return the products of the words and of the states of a layer of LSTMs ahead, then those back."""
@@ -254,12 +244,6 @@ class RecurrentEncoder(WordReader):
             if kernel is not None and loader.supports(x) and not torch.is_grad_enabled():
                 x = kernel(x, lengths)
             else:  # padding is after the words in both directions, so that no word sees it
-                back = gather_rows(self._states(gather_rows(x, mirrored), number, True), mirrored)
-                x = torch.cat([self._states(x, number, False), back], -1)
+                back = gather_rows(self.back[number](gather_rows(x, mirrored))[0], mirrored)
+                x = torch.cat([self.ahead[number](x)[0], back], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1)
-
-    def _states(self, x: Tensor, number: int, back: bool) -> Tensor:
-        """Return the states (B, P, hidden) of one direction of a layer, for x (B, P, inputs) in its order."""
-        if self.int8:
-            return lstm_in_steps(x.float(), *list(self.int8[number])[2 * back :][:2]).to(x.dtype)  # as the kernel does
-        return (self.back if back else self.ahead)[number](x)[0]

@@ -9,15 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.encoders import (
-    LARGEST,
-    ZERO,
-    Int8Product,
-    Int8Weights,
-    has_int8,
-    quantize_rows,
-    quantize_weights,
-)
+from transition_parser.kernels.encoders import LARGEST, Int8Product, Int8Weights, quantize_weights
 from transition_parser.modules.layers import KEEP_RAW, KEEP_RAW_AND_PACK, KEEP_RAW_BESIDE_BF16, padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantized
@@ -84,7 +76,7 @@ class _PackedLinear(nn.Module):
 
 
 class Int8Linear(nn.Module):
-    """A linear layer with int8 weights (a scale for each output) and 8-bit inputs (a scale for each row)."""
+    """A linear layer, by a kernel, with int8 weights (a scale for each output) and 8-bit inputs (one for each row)."""
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
@@ -94,18 +86,9 @@ class Int8Linear(nn.Module):
         self.bias = torch.zeros(len(integers)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
         self.int8 = Int8Weights(integers, scale, self.bias)
-        self.product = Int8Product(self.int8) if has_int8() else None
-        self._double = integers.double() if self.product is None else None
+        self.product = Int8Product(self.int8)
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
-        if self.product is not None:
-            return self.product(x, self.activation)
-        assert self._double is not None
-        integers, largest = quantize_rows(x)
-        product = F.linear(integers.double() - ZERO, self._double).float() * self.int8.scale
-        found = torch.addcmul(self.bias, product, largest)
-        if self.activation != "none":
-            found = found.relu_() if self.activation == "relu" else F.gelu(found)
-        return found.to(x.dtype)
+        return self.product(x, self.activation)

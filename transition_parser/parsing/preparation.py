@@ -43,8 +43,10 @@ def checked_precision(name: str, device: torch.device) -> str:
         return "bf16" if half else "fp32"
     if name not in PRECISIONS:
         raise InputError(f"unknown precision {name!r:.60}: give auto, {', '.join(PRECISIONS)}")
-    if name == "int8" and device.type != "cpu":
-        raise InputError("the precision int8 is only for CPUs: give bf16")
+    if name == "int8" and not (device.type == "cpu" and has_int8()):
+        raise InputError(
+            "the precision int8 is for x86 processors with AVX2, and needs the library that gcc compiles: give bf16"
+        )
     return name
 
 
