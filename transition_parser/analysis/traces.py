@@ -42,8 +42,6 @@ class Step:
     candidates: tuple[CompetingAction, ...] = ()  # the most probable actions, best first, and the taken one
     others: int = 0  # the number of other competing actions
     rest: float = 0.0  # their total probability
-    # view (`Decoder.visible_words`) → (position, value) of each word that the network sees; the root is last
-    seen: Mapping[str, Sequence[tuple[int, int]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -143,8 +141,6 @@ def _scored(parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], step
     last, alive = torch.full((1,), decoder.table.end, device=device), torch.ones(1, dtype=torch.bool, device=device)
     for token, step in zip(tokens, steps):
         scores = decoder.step(last, search, alive)
-        visible = decoder.visible_words(search.machine.observe())
-        seen = {name: values[0].cpu().numpy() for name, values in visible.items()}
         log_probs = scores.log_probabilities()[0].cpu().numpy()
         order = np.argsort(-log_probs, kind="stable")[: np.isfinite(log_probs).sum()]
         shown = order[:MOST_CANDIDATES].tolist()
@@ -161,7 +157,6 @@ def _scored(parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], step
             candidates=tuple(candidates),
             others=len(order) - len(shown),
             rest=round(float(np.exp(np.delete(log_probs, shown)).sum()), _DIGITS),
-            seen={name: [(int(i), int(values[i])) for i in values.nonzero()[0]] for name, values in seen.items()},
         )
         last = torch.full((1,), token, device=device)
         search.machine.apply(last)

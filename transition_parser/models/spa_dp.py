@@ -268,10 +268,6 @@ class SpaDecoder(MemorylessDecoder):
         words = self.places(encoder_out.words)
         return replace(encoder_out, words=words.to(torch.promote_types(words.dtype, torch.float)))
 
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return for each place, such as `stack 1`, a tensor (…, P) long: 1 for words at this place, else 0."""
-        return {f"{field} {rank}": (getattr(states, field) == rank).long() for field, rank in PLACES}
-
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
         there = torch.stack([getattr(states, field) == rank for field, rank in PLACES], 1)
         words = encoder_out.words.unflatten(-1, (len(PLACES), -1))

@@ -150,12 +150,6 @@ class StackAttentionDecoder(StateDecoder):
         scores = self._score(embedded, search.hidden[:, -1], context)
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return `pushed` and `attended`, (…, P) each: 1 for pushed words, and for words that are not removed."""
-        pushed, removed = self._pushed_removed_masks(states)
-        seen = {"pushed": pushed, "attended": None if removed is None else ~removed}
-        return {name: words.long() for name, words in seen.items() if words is not None}
-
     # --- a step of R rows, W for each sentence ----------------------------------------------
 
     def _embed(self, actions: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, WordInputs
 from transition_parser.states.machine import Machine, make_machine
-from transition_parser.states.states import FIELDS, DeviceTable, States
+from transition_parser.states.states import DeviceTable, States
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import DOMAIN, UPOS, Columns
 
@@ -160,10 +160,6 @@ class Decoder(nn.Module):
 
         A hook of decoders that score labels apart from actions. tags: the UPOS tags, in the order of their ids
         """
-
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the parser state that the decoder sees, for display: name → (…, P), 0 for unseen."""
-        return {name: value for name, value in states.tensors().items() if name in FIELDS}
 
 
 class StateDecoder(Decoder, ABC):

@@ -1,7 +1,7 @@
 // Derivations step by step.
 const DRAWN = {
-  trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", table: treeTable, mark: markTree, places: treePlaces },
-  AMRs: { end: "end", written: "PENMAN", suffix: "amr", table: amrTable, mark: markAmr, places: amrPlaces },
+  trees: { written: "CoNLL-U", suffix: "conllu", table: treeTable, mark: markTree, places: treePlaces },
+  AMRs: { written: "PENMAN", suffix: "amr", table: amrTable, mark: markAmr, places: amrPlaces },
 };
 
 const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
@@ -90,31 +90,6 @@ function candidateRow(name, probability, kind, title) {
     html("td", {}, html("div", { class: "track" }, bar)), html("td", { class: "number" }, percent(probability)));
 }
 
-// The meanings of the rows of the table of what the network sees, by their names.
-const VIEWS = [
-  [/^(stack|buffer) \d+$/, "Stack 1 is the word on top of the stack, stack 2 the word below it, and so on; buffer 1 is the front of the buffer."],
-  [/^stack$/, "The row “stack” numbers words from the top of the stack."],
-  [/^buffer$/, "The row “buffer” numbers words from the front of the buffer."],
-  [/^pushed$/, "“Pushed” words have been on the stack."],
-  [/^attended$/, "“Attended” words are read by its attention."],
-  [/./, "Each row is a structure that one part of the network reads; a number tells where in the structure a word is."],
-];
-
-function sightTable(words, seen, end) {
-  const names = Object.keys(seen).filter((name) => name);
-  const head = html("tr", {}, html("td"), ...[...words, end].map((word) => html("th", { scope: "col" }, word)));
-  const rows = names.map((name) => {
-    const values = new Map(seen[name]);
-    return html("tr", {}, html("th", { scope: "row" }, name), ...Array.from({ length: words.length + 1 }, (_, i) =>
-      html("td", { class: values.has(i) ? "seen" : "" }, values.has(i) ? values.get(i) : "")));
-  });
-  const meanings = [...new Set(names.map((name) => VIEWS.find(([pattern]) => pattern.test(name))[1]))];
-  return html("section", {}, html("h2", {}, "What the network sees of the words"),
-    html("p", { class: "hint" }, "The network chooses the next action from the colored words. ", meanings.join(" ")),
-    html("div", { class: "sight", tabindex: 0, role: "region", "aria-label": "What the network sees of the words" },
-      html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows))));
-}
-
 // Return the parts of a graph as [key, name]: heads with relations, or nodes and edges. Keys are the same for equal parts.
 function parts(formalism, { words, nodes, edges }) {
   if (formalism === "trees")
@@ -201,7 +176,7 @@ class DerivationPanel {
 
   key(event) {
     const targets = { ArrowLeft: this.step - 1, ArrowRight: this.step + 1, Home: 0, End: this.last };
-    if (!(event.key in targets) || event.ctrlKey || event.altKey || event.metaKey || event.target.closest(".sight, .picture")) return;
+    if (!(event.key in targets) || event.ctrlKey || event.altKey || event.metaKey || event.target.closest(".picture")) return;
     event.preventDefault();
     this.go(targets[event.key]);
   }
@@ -225,8 +200,6 @@ class DerivationPanel {
     if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Actions"), candidateTable(now)));
     if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
     if (halves.length) sections.push(html("div", { class: "halves" }, ...halves));
-    if (now.seen && Object.keys(now.seen).length)
-      sections.push(sightTable(trace.forms, now.seen, kind.end));
     this.body.replaceChildren(...sections);
   }
 

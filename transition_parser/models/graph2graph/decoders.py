@@ -77,12 +77,6 @@ class SentenceDecoder(FactoredDecoder, MemorylessDecoder):
         vectors = words[sentence[:, None], position]
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
 
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return `stack 1`, `stack 2` and `buffer 1`, (…, P) long each: 1 for the word at this place, else 0."""
-        assert states.stack is not None and states.buffer is not None
-        there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))
-        return {name: words.long() for name, words in there}
-
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
         factored = self._factored_scores(encoder_out.words, sentence, states)
         return self.kinds.log_probabilities(factored, self.legality(states))
@@ -362,13 +356,6 @@ class StateTransformerDecoder(FeedbackDecoder):
         if self.root_at_bottom:
             states = with_root_at_bottom(states, slots.lengths)
         return super()._of_places(slots, states, words)
-
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        if self.root_at_bottom:
-            assert states.stack is not None and states.buffer is not None
-            there = (states.stack > 0) | (states.buffer > 0)
-            states = with_root_at_bottom(states, there.cumsum(-1).argmax(-1))  # the root is the last word
-        return super().visible_words(states)
 
     def _training_vectors(
         self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool

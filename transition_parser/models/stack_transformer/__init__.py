@@ -220,14 +220,6 @@ class StackTransformerDecoder(StateDecoder):
             scores = self.functions(scores, outputs, states.frames)
         return scores
 
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the ranks (…, P) that stack heads and buffer heads see; heads without a mask are left out."""
-        if not self.state_heads.count:
-            return {}
-        assert states.stack is not None and states.buffer is not None
-        seen = zip(RANKS, self.state_heads.within_window(states.stack, states.buffer), strict=True)
-        return {name: ranks for name, ranks in seen if getattr(self.state_heads, name)}
-
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:

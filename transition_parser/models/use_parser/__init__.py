@@ -21,7 +21,6 @@ from transition_parser.models.use_parser.layer import (
     Structures,
     UseLayer,
     UseOptions,
-    indicators,
 )
 from transition_parser.modules.action_scores import (
     ARC_KINDS,
@@ -179,10 +178,6 @@ class UseDecoder(StateDecoder):
         self.classifier = classifier(table, self.kinds, options, words)
         needed = {*self.structures.needs, *classifier.needs}
         self.needs = tuple(name for name in FIELDS if name in needed)
-
-    def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the indicators that the heads of each structure of words read; actions are left out."""
-        return {name: indicators(name, states) for name in self.structures.of_words}
 
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
