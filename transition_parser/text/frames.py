@@ -156,6 +156,11 @@ class RoleFunctions(NamedTuple):
     classes: Mapping[str, int]  # concept (`give-01`) → its class, from 1 on; class 0 is for all other concepts
     functions: Sequence[Sequence[int]]  # class → number of a role, 0 to 9 → place in `FUNCTIONS` plus 1; 0 for none
 
+    def function(self, concept: str, role: int) -> str:
+        """Return the function of a role of a concept, an empty string for none."""
+        number = self.functions[self.classes.get(concept, 0)][role]
+        return FUNCTIONS[number - 1] if number else ""
+
 
 @cache
 def role_functions() -> RoleFunctions:

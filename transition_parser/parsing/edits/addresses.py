@@ -31,10 +31,6 @@ def mend_addresses(draft: Draft) -> None:
         below, label = draft.below(node), draft.labels[node]
         if "name" in below and label != "date-entity":
             _mend_name(draft, node, below["name"])
-        lone = below.get("op1", node) if len(below) == 1 else node
-        if lone in draft.constants and (entity := entity_of(draft.labels[lone].strip('"'))):
-            draft.labels[node] = entity
-            draft.replace_edge(Edge(node, "op1", lone), Edge(node, "value", lone))
         text = "".join(draft.words[place].form for place in draft.alignments[node])
         is_empty = not below and label.endswith(_OF_TEXTS)
         if entity := entity_of(lemma_of(label)) or (entity_of(text) if is_empty else None):
@@ -68,22 +64,11 @@ def _restore(draft: Draft, place: int, entity: str) -> None:
 
 
 def _mend_name(draft: Draft, node: int, name: int) -> None:
-    """Make `:value` of an address in a name: of the node if the name has no other string, else of a new node."""
-    touching = [edge for edge in draft.edges if name in (edge.source, edge.target)]
+    """Make the only string of a name that is an address the `:value` of the node."""
+    touching = [edge for edge in draft.edges if name in edge[::2]]
     strings = [edge.target for edge in touching if edge.source == name]
-    is_own = len(touching) == len(strings) + 1 and name != draft.graph.top
-    if not (strings and is_own and draft.graph.constants.issuperset(strings)):
-        return
-    for text in strings:
-        entity, address = entity_of(draft.labels[text].strip('"')), node
-        if entity is None or (entity == "url-entity" and len(strings) > 1):
-            continue  # a company may have a web address in its name (*Amazon.com Books*)
-        if len(strings) == 1:
-            draft.labels[node] = entity
-        else:
-            address = draft.new_node(entity, False, text)
-            draft.add_edge(node, "mod", address)
-        draft.add_below(address, "value", draft.labels[text])
-        draft.removed.add(text)
-    if draft.removed.issuperset(strings):
-        draft.removed.add(name)
+    entity = entity_of(draft.labels[strings[0]].strip('"')) if len(strings) == 1 and len(touching) == 2 else None
+    if entity is not None and name != draft.graph.top:
+        draft.labels[node] = entity
+        draft.add_below(node, "value", draft.labels[strings[0]])
+        draft.removed.update((name, *strings))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from transition_parser.graphs.amr import Edge
-from transition_parser.parsing.edits.copulas import WEATHER
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.referents import mend_pronoun
@@ -23,6 +22,7 @@ def add_arguments(draft: Draft) -> None:
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
             _mend_subject(view, verb, frame)
+            _mend_agent(view, verb, frame)
             _mend_object(view, verb, frame)
 
 
@@ -42,14 +42,13 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     """Remove the agent of a passive that names none, and arguments of other verbs: *washed it and sold it to Ann*."""
     draft, inside, subject = view.draft, view.clause(verb), view.subject(verb)
     is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0
-    is_weather = subject >= 0 and draft.forms[subject] == "it" and draft.words[verb].lemma in WEATHER
     referring = [word for word in {*inside, subject} if draft.forms[word] in _REFERRING]
     upper, made = {*view.ancestors(verb)}, view.made(verb)
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
         is_made = edge.role == "ARG0" and word == made >= 0
         is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and max(referring, default=-1) < 0
-        if is_made or is_beside or (is_weather and word not in inside):
+        if is_made or is_beside:
             view.change((edge, None))
             continue
         if word == subject or view.is_in(edge.target, inside) or (word in upper and not is_bare):
@@ -66,7 +65,8 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
 
 def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     draft, word, roles, below = view.draft, view.subject(verb), view.draft.core_roles(frame), view.draft.below(frame)
-    role = "ARG1" if view.is_passive(verb) or 0 not in roles else "ARG0"
+    is_quality = view.dependent(verb, "cop") >= 0 and "ARG0" not in below  # *the door was open*
+    role = "ARG1" if view.is_passive(verb) or is_quality or 0 not in roles else "ARG0"
     if word < 0 or int(role[3]) not in roles:
         return
     subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
@@ -78,6 +78,9 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         mend_pronoun(view, word, Edge(frame, role, old))
     elif present is not None:
         _exchange(view, present, Edge(frame, role, old), verb)
+    elif view.full[verb] == "acl:relcl" and any(edge[::2] == (subject, frame) for edge in draft.edges):
+        for edge in [edge for edge in draft.edges if edge[::2] == (subject, frame) and old < 0]:
+            draft.replace_edge(edge, Edge(frame, role, subject))  # search made a purpose of *who reached*
     elif subject in view.unit(verb) or frame in {*view.unit(word), *draft.below(subject).values()}:
         return
     elif old < 0:
@@ -97,6 +100,18 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
                 draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
 
 
+def _mend_agent(view: TreeView, verb: int, frame: int) -> None:
+    """Give a passive its agent: *found dead by the crew*."""
+    draft, word = view.draft, view.dependent(verb, "obl:agent")
+    node = view.argument(word) if word >= 0 else -1
+    if node < 0 or 0 not in draft.core_roles(frame) or "ARG0" in draft.below(frame) or view.unit(verb) & {node}:
+        return
+    inside = view.subtree(verb)
+    for edge in [edge for edge in draft.edges if edge.target == node and view.word(edge.source) in inside]:
+        if draft.is_frame(edge.source) and view.change((edge, Edge(frame, "ARG0", node))):
+            return
+
+
 def _controller(view: TreeView, verb: int, word: int) -> int:
     """Return the node of a subject; of a pronoun without a node the subject of its verb: *he forgot to buy it*."""
     node = view.argument(word)
@@ -111,6 +126,8 @@ def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
     """Make an argument the subject that has another role, if the subject is the object, or of another clause."""
     draft, word = view.draft, view.dependent(verb, "obj")
     if subject.role == "ARG1" and present.role == "ARG0":
+        if subject.target >= 0 and view.dependent(verb, "ccomp") == view.word(subject.target):
+            return  # a wrong tree: *who asked not to be named said that …*
         if subject.target < 0 or (2 in draft.core_roles(subject.source) and "ARG2" not in draft.below(subject.source)):
             draft.replace_edge(present, subject._replace(target=present.target))
             if subject.target >= 0:
@@ -118,7 +135,7 @@ def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
     elif subject.role != "ARG0" or present.role not in ("ARG1", "ARG2"):
         return
     elif subject.target < 0:
-        if word >= 0 and present.role == "ARG1":
+        if present.role == "ARG1" and (word >= 0 or view.dependent(verb, "xcomp") >= 0):
             draft.replace_edge(present, subject._replace(target=present.target))
     elif word >= 0 and view.argument(word) == subject.target:
         draft.set_role(present, "ARG0")
@@ -132,6 +149,11 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
     node = view.argument(word) if word >= 0 else -1
     near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
     if word >= 0 > node:
+        if old >= 0 and view.relations[view.word(old)] == "obl" and view.heads[view.word(old)] == verb:
+            is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
+            draft.set_role(Edge(frame, "ARG1", old), "ARG2" if is_free else "instrument")  # *dispersed them with gas*
+            draft.add_argument(frame, ("ARG1",), SUBJECTS.get(draft.forms[word], draft.words[word].lemma))
+            return
         mend_pronoun(view, word, Edge(frame, "ARG1", old))
     _add_receiver(view, verb, frame)
     if node < 0 or 1 not in draft.core_roles(frame) or node in near:

@@ -53,6 +53,7 @@ def attach(draft: Draft) -> None:
             if relation in _MODIFYING and view.node(word) >= 0:
                 _mend_modifier(view, word)
         _mend_owners(view)
+        _mend_superlatives(view)
         _mend_top(view)
 
 
@@ -96,7 +97,7 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
             if view.change((edge, edge._replace(target=other)), *moved):
                 free.remove(word)
     kinds = {draft.is_frame(edge.target) for edge in draft.members(node, role)}
-    listed = {edge.target for edge in draft.edges if view.is_list(edge.source)}
+    listed = {edge.target for edge in draft.edges if view.is_list(edge.source) or edge.role == "ARG1"}
     for word in free if role == "op" else ():
         if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {draft.is_frame(other)}:
             for edge in [edge for edge in draft.edges if edge[::2] == (other, node)]:
@@ -122,7 +123,7 @@ def _mend_complements(view: TreeView) -> None:
     draft = view.draft
     for word, relation in enumerate(view.relations):
         head, verb = draft.frames.get(view.heads[word], -1), view.node(word)
-        if relation not in ("ccomp", "xcomp") or head < 0 or verb < 0 or head == verb:
+        if relation not in ("ccomp", "xcomp", "advcl") or head < 0 or verb < 0 or head == verb:
             continue
         above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
         if verb in draft.below(head).values():
@@ -132,9 +133,10 @@ def _mend_complements(view: TreeView) -> None:
             continue
         if (highest := view.highest(unit)) < 0:
             continue
+        of_times = [edge for edge in draft.edges if edge.source == head and edge.role in _TIMES]
         links = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
         links = [one for one in links if draft.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
-        for edge in [edge for edge in links if view.word(edge.target) in inside]:
+        for edge in [edge for edge in (of_times if relation == "advcl" else links) if view.word(edge.target) in inside]:
             back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
             view.change((edge, edge._replace(target=highest)), *back)
         if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head):
@@ -148,11 +150,15 @@ def _mend_whose(view: TreeView) -> None:
         noun = view.heads[place]
         clause = next((one for one in (noun, *view.ancestors(noun)) if view.full[one] == "acl:relcl"), -1)
         owned, owner = view.node(noun), view.argument(view.heads[clause]) if clause >= 0 else -1
-        if min(owned, owner) >= 0 and owner not in draft.neighbors(owned):
+        if min(owned, owner) < 0 or clause < 0:
+            continue
+        if owner not in draft.neighbors(owned):
             draft.add_edge(owned, "poss", owner)
             unit, inside = view.unit(clause), view.subtree(clause)
             for edge in [edge for edge in draft.edges if edge.target in unit and view.word(edge.source) not in inside]:
                 view.change((edge, None))
+        for edge in [edge for edge in draft.edges if edge[::2] == (draft.frames.get(clause, -1), owner)]:
+            view.change((edge, edge._replace(target=owned)))  # *whose flights were canceled*: not they
 
 
 def _mend_where(view: TreeView) -> None:
@@ -171,6 +177,18 @@ def _mend_where(view: TreeView) -> None:
                 is_back = edge.source in unit and edge.role in _TIMES and view.word(edge.target) not in inside
                 if is_back or (is_outside and view.word(edge.target) in inside):
                     view.change((edge, None))
+
+
+def _mend_superlatives(view: TreeView) -> None:
+    """Give a superlative the noun that it modifies, of what is around it: *the country's largest bank*."""
+    draft = view.draft
+    for degree in draft.nodes_of("have-degree-91"):
+        below = draft.below(degree)
+        noun, around = below.get("ARG5", -1), below.get("ARG1", -1)
+        head = view.heads[view.word(below.get("ARG2", degree))]
+        if head >= 0 and min(noun, around) >= 0 and noun in view.nodes[head] and around not in view.nodes[head]:
+            draft.set_role(Edge(degree, "ARG5", noun), "ARG1")
+            draft.set_role(Edge(degree, "ARG1", around), "ARG5")
 
 
 def _mend_owners(view: TreeView) -> None:
@@ -286,11 +304,9 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
         return
     for edge in [edge for edge in draft.edges if edge.target == clause and edge.role == "ARG0"]:
         view.change((edge, Edge(owner, role, clause)))  # an agent is no clause
-    if clause not in draft.below(owner).values():
+    is_free = not any(edge.target == clause and edge.role[:3] == "ARG" for edge in draft.edges)
+    if is_free and clause not in draft.below(owner).values():
         draft.add_edge(owner, role, clause)
-        for edge in [edge for edge in draft.edges if edge[:2] == (owner, role) and edge.target != clause]:
-            if edge.target in draft.below(clause).values():  # *if he refuses to go*
-                draft.replace_edge(edge)
 
 
 def _mend_top(view: TreeView) -> None:

@@ -41,6 +41,11 @@ def mend_concepts(draft: Draft) -> None:
             _mend_agent(draft, frame, agent)
     for relation in draft.nodes_of("have-rel-role-91"):
         _mend_relation(draft, relation)
+    for owner, _, quantity in [edge for edge in draft.edges if edge.role == "quant"]:
+        for edge in [edge for edge in draft.edges if edge.target == quantity and edge.role[:3] == "ARG"]:
+            draft.replace_edge(edge, edge._replace(target=owner))  # *thousands of people left*
+    owned = {edge.source for edge in draft.edges if edge.role == "poss"}
+    draft.remove_edges(lambda edge: edge.role == "part" and edge.target in owned)  # *her bag* is no part of her
 
 
 def _mend_relation(draft: Draft, relation: int) -> None:
@@ -106,9 +111,10 @@ def _mend_frame(draft: Draft, node: int) -> None:
     evoked = next(iter([*_evoked(verb), *_evoked(lemma)]), None)
     draft.labels[node] = f"{evoked}-{packaged().sense_of(evoked, lemma)}" if evoked else lemma
     is_noun = lemma in lemma_index()["noun"] and lemma not in lemma_index()["adj"]
+    is_predicate = not (is_noun and any(edge.target == node for edge in draft.edges))
     arguments = [edge for edge in draft.edges if edge.source == node and edge.role[:3] == "ARG"]
     for edge in arguments if evoked is None else ():
-        is_owner = edge == min(arguments, key=lambda one: one.role) and edge.target not in draft.constants
+        is_first = edge == min(arguments, key=lambda one: one.role) and edge.target not in draft.constants
         is_possessed = is_noun and edge.role == "ARG0"  # *my patience*, but *Cola is a beverage*
-        of_owner = edge._replace(role="poss") if is_possessed else Edge(edge.target, "mod", node)  # `:domain`
-        draft.replace_edge(edge, of_owner if is_owner else edge._replace(role="mod"))
+        of_first = edge._replace(role="poss") if is_possessed else Edge(edge.target, "mod", node)  # `:domain`
+        draft.replace_edge(edge, of_first if is_first and (is_possessed or is_predicate) else edge._replace(role="mod"))

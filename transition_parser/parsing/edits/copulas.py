@@ -10,7 +10,7 @@ from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
 
 _COPULAS = ("is", "was", "'s")
-WEATHER = ("rain", "snow", "hail", "drizzle")  # *it* does so, which is nothing
+_WEATHER = ("rain", "snow", "hail", "drizzle")  # *it* does so, which is nothing
 _OWNERS = {"mine": "i", "yours": "you", "hers": "she", "ours": "we", "theirs": "they"}
 _IDENTIFYING = {"appos", "acl:relcl"}  # relations of what a name is
 _WITH_INFINITIVE = ("cost", "take")  # verbs whose subject *it* stands for an infinitive: *it takes an hour to go*
@@ -29,7 +29,7 @@ def mend_copulas(draft: Draft) -> None:
             _identify_name(draft, place)
         elif (form, following) == ("been", "to"):
             _locate(draft, place)
-        elif draft.words[place].lemma in WEATHER and draft.forms[place - 1] in ("it", *_COPULAS, *BEFORE_VERBS):
+        elif draft.words[place].lemma in _WEATHER and draft.forms[place - 1] in ("it", *_COPULAS, *BEFORE_VERBS):
             _remove_weather(draft, draft.frames.get(place, -1))
     if draft.tree is not None and (may_have_copula(draft) or not _IDENTIFYING.isdisjoint(draft.tree.relations)):
         view = TreeView(draft, draft.tree)

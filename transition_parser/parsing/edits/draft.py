@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Container, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances, quoted
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, is_constant, lemma_of
@@ -152,6 +152,13 @@ class Draft:
         new = self.new_node(label, is_constant(label), node)
         self.add_edge(node, role, new)
         return new
+
+    def add_name(self, node: int, words: Sequence[str]) -> None:
+        """Give a node a name."""
+        name = self.new_node("name", False, node)
+        self.add_edge(node, "name", name)
+        for number, word in enumerate(words, 1):
+            self.add_below(name, f"op{number}", quoted(word))
 
     def add_argument(self, node: int, roles: Sequence[str], label: str) -> None:
         """Give a node the first free role that its frame has, to the only node of a pronoun or a new node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from transition_parser.graphs.amr import CONJUNCTIONS, Edge, named, quoted
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge, named
 from transition_parser.parsing.edits.draft import Draft
 
 SEPARATORS = (",", *CONJUNCTIONS)
@@ -61,7 +61,6 @@ def _gather(draft: Draft, conjunction: int) -> None:
             draft.edges[ops[place]] = Edge(conjunction, "op", frame)
         elif frame < 0 and (kinds := [draft.labels[one] for one in beside if one in names]):
             ops[place] = len(draft.edges)
-            name = draft.add_below(draft.add_below(conjunction, "op", kinds[0]), "name", "name")
-            draft.add_below(name, "op1", quoted(forms[place]))
+            draft.add_name(draft.add_below(conjunction, "op", kinds[0]), [forms[place]])
     for order, place in enumerate(sorted(ops) if len(ops) > count else (), 1):
         draft.edges[ops[place]] = draft.edges[ops[place]]._replace(role=f"op{order}")

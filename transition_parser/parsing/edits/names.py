@@ -34,10 +34,7 @@ def type_names(draft: Draft) -> None:
     for node, _, ops in names:
         places, label = sorted(alignments[node]), graph.labels[node]
         name = [graph.labels[op].strip('"') for op in ops]
-        if name[1:] and places and noun_before(forms, places[1:]) == places[0]:  # the noun was taken for a part
-            draft.labels[node] = words[places[0]].lemma
-            draft.removed.add(ops[0])
-        elif (noun := noun_before(forms, places)) is None or not _join_noun(draft, node, noun):
+        if (noun := noun_before(forms, places)) is None or not _join_noun(draft, node, noun):
             is_known = key([words[place] for place in places]) in draft.known
             is_unsure = bool(places) and label in tables()["unsure"] and not is_known
             is_said = bool(places) and label in lemmas[places[-1] + 1 : places[-1] + 3]  # `the MAPK pathway`
@@ -83,13 +80,12 @@ def _name_cells(draft: Draft) -> None:
         if len(names) == 1 and draft.labels[names[0]] == before.lemma and names[0] in draft.around(owners[0]):
             draft.merge(names[0], owners[0])
             draft.labels[owners[0]] = "cell-line"
-            draft.add_below(draft.add_below(owners[0], "name", "name"), "op1", quoted(before.form))
+            draft.add_name(owners[0], [before.form])
 
 
 def _join_noun(draft: Draft, node: int, noun: int) -> bool:
     """Make the word `noun` the type of a named node, unless the word has nodes without an edge to this node."""
-    of_noun = [one for one, places in enumerate(draft.alignments) if tuple(places) == (noun,)]
-    here = draft.relations(node)
+    of_noun, here = draft.at(noun), draft.relations(node)
     if len(of_noun) > 1 or any(one not in dict(here) or here & draft.relations(one) for one in of_noun):
         return False
     draft.labels[node] = draft.words[noun].lemma
@@ -101,34 +97,21 @@ def _join_noun(draft: Draft, node: int, noun: int) -> bool:
 def add_names(draft: Draft) -> None:
     """Add known names that no node has.
 
-    A name becomes a subject of the verb after it or, at the beginning of the sentence, of the top of the graph. It
-    replaces a subject *you* that no word mentions, as in false commands.
+    A name becomes a subject of the verb after it or, at the beginning of the sentence, of the top of the graph.
     """
     forms = [word.form for word in draft.words]
     for span in known_spans(forms):
         name, before = forms[span.start : span.stop], forms[span.start - 1].lower() if span.start else ""
         after = (place for place in range(span.stop, len(forms)) if forms[place] not in BEFORE_VERBS)
         verb = next(after, len(forms))
-        heads = [
-            node
-            for node, places in enumerate(draft.alignments)
-            if verb in places and node not in draft.constants | draft.removed
-        ]
+        heads = [node for node in draft.at(verb) if node not in draft.constants]
         if not span.start or forms[: span.start] == ["The"]:
             heads.append(draft.top)
         if draft.aligned.isdisjoint(span) and {*map(quoted, name)}.isdisjoint(draft.labels) and heads:
             below = draft.below(heads[0])
             roles = [f"ARG{role}" for role in draft.core_roles(heads[0]) if role < 2]
             roles = roles or ["ARG1" if draft.labels[heads[0]].rpartition("-")[2] == "91" else "domain"]
-            kind, subject = known_type(name, "person", before) or "thing", below.get("ARG0", draft.top)
-            if draft.labels[subject] == "you" and draft.place(subject) < 0:
-                draft.labels[subject], node = kind, subject
-            elif free := [role for role in roles if role not in below]:
-                node = draft.new_node(kind, False)
+            if free := [role for role in roles if role not in below]:
+                node = draft.new_node(known_type(name, "person", before) or "thing", False)
                 draft.add_edge(heads[0], free[0], node)
-            else:
-                continue
-            of_name = draft.new_node("name", False)
-            draft.add_edge(node, "name", of_name)
-            for number, form in enumerate(name, 1):
-                draft.add_edge(of_name, f"op{number}", draft.new_node(quoted(form), True))
+                draft.add_name(node, name)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from transition_parser.graphs.amr import Edge, is_number, quoted
+from transition_parser.graphs.amr import Edge, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.text import word_list
 from transition_parser.text.lemmas import number_of
 from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
 
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
-_WEEKDAYS = re.compile("(mon|tues|wednes|thurs|fri|satur|sun)days?")
-_MISREAD = re.compile("(ARG[1-5]|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
+_MISREAD = re.compile("(ARG[1-5]|time|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
 
 
 _BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
@@ -64,52 +64,75 @@ def _mend_age(draft: Draft, place: int, label: str, number: str) -> None:
 
 
 _YEAR = re.compile(r"1\d{3}|20\d\d")
+_ORDINALS = word_list("edits: ordinals")
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+# the concepts that have dates in other roles than `:time`
+_OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 
 
-def mend_years(draft: Draft) -> None:
-    """Give a year without a date one, as the time of the frame before it: *built in 1889*."""
+def mend_dates(draft: Draft) -> None:
+    """Give centuries and seasons their dates, and a year without one, as the time of the frame before it."""
+    for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod")]:
+        if draft.labels[edge.target] in _SEASONS:
+            draft.set_role(edge, "season")
     for place, form in enumerate(draft.forms):
-        if not _YEAR.fullmatch(form) or draft.forms[place - 1] != "in":
-            continue
-        at = [edge for edge in draft.edges if draft.place(edge.target) == place and draft.labels[edge.target] == form]
-        found = [edge for edge in at if edge.role == "year" or draft.is_frame(edge.source)]  # no frame has a `:quant`
-        is_lost = not found and place not in draft.aligned
-        is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
-        before = [verb for verb in draft.frames if verb < place]
-        if before and (is_lost or is_stray):
-            date = draft.new_node("date-entity", False, found[0].target if found else -1)
-            for edge in found:
-                draft.replace_edge(edge, Edge(date, "year", edge.target))
-            if is_lost:
-                draft.add_below(date, "year", form)
-            draft.add_edge(draft.frames[max(before)], "time", date)
+        if form.isdigit() and draft.forms[place - 1] == "in":
+            _mend_year(draft, place)
+        elif form == "century" and place:
+            _mend_century(draft, place)
+
+
+def _mend_century(draft: Draft, place: int) -> None:
+    """Make *the 12th century* `date-entity :century 12`."""
+    form = draft.forms[place - 1]
+    number = str(_ORDINALS.index(form) + 1) if form in _ORDINALS else form[:-2]
+    dates = [edge.source for edge in draft.edges if edge.role == "century" and draft.labels[edge.target] == number]
+    if number.isdigit() and not dates:
+        draft.add_below(_put_date(draft, place - 1, place + 1), "century", number)
+
+
+def _mend_year(draft: Draft, place: int) -> None:
+    form = draft.forms[place]
+    at = [edge for edge in draft.edges if draft.place(edge.target) == place and draft.labels[edge.target] == form]
+    found = [
+        edge for edge in at if edge.role in ("year", "mod") or draft.is_frame(edge.source)
+    ]  # no frame has a `:quant`
+    is_lost = _YEAR.fullmatch(form) and not found and place not in draft.aligned
+    is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
+    before = [verb for verb in draft.frames if verb < place]
+    if before and (is_lost or is_stray):
+        date = draft.new_node("date-entity", False, found[0].target if found else -1)
+        for edge in found:
+            draft.replace_edge(edge, Edge(date, "year", edge.target))
+        if is_lost:
+            draft.add_below(date, "year", form)
+        draft.add_edge(draft.frames[max(before)], "time", date)
+
+
+def _put_date(draft: Draft, first: int, end: int) -> int:
+    """Put a date in the place of all nodes of a span, with the role `:time` instead of one that search misread."""
+    date = draft.put(first, end, "date-entity", "time", _FIELDS)
+    for edge in [edge for edge in draft.edges if edge.target == date and _MISREAD.match(edge.role)]:
+        if draft.labels[edge.source] == "date-entity":
+            draft.merge(date, edge.source)
+            return edge.source
+        if draft.labels[edge.source] not in _OF_DATES:
+            draft.replace_edge(edge, edge._replace(role="time"))
+    return date
 
 
 def mend_times(draft: Draft) -> None:
     """Give each time of day that the words say its date, unless a date has it; days of its words stay with it."""
     for first, end, value in times_of_day(draft.forms):
         nodes = draft.inside(first, end)
-        last = max((place for node in nodes for place in draft.alignments[node]), default=end - 1)
         is_whole = all(draft.labels[i] in ("date-entity", quoted(value)) for i in nodes)
         of_values = [edge for edge in draft.edges if edge.role == "time" and draft.labels[edge.target] == quoted(value)]
         if is_whole and any(draft.labels[edge.source] == "date-entity" for edge in of_values):
             continue
-        date = draft.put(first, end, "date-entity", "time", _FIELDS)
-        for edge in [edge for edge in draft.edges if edge.target == date and _MISREAD.match(edge.role)]:
-            is_right = draft.labels[edge.source] in ("be-temporally-at-91", "date-interval", "and", "or", "between")
-            if not is_right and draft.labels[edge.source] not in ("after", "before", "until", "by", "since", "around"):
-                draft.replace_edge(edge, edge._replace(role="time"))
-        draft.add_below(date, "time", quoted(value))
-        for place in range(end, last + 1):  # search took more words for a string
-            if _WEEKDAYS.fullmatch(draft.forms[place]):
-                draft.add_below(date, "weekday", draft.words[place].lemma.lower().removesuffix("s"))
-            elif draft.forms[place] in ("today", "tomorrow", "yesterday"):
-                draft.add_below(date, "mod", draft.forms[place])
+        draft.add_below(_put_date(draft, first, end), "time", quoted(value))
 
 
-_OF_NUMBERS = frozenset(
-    ("quant", "mod", "op1", "op2", "value", "time")
-)  # roles of a number, or of a part that was lost
+_OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 
 
 def mend_numbers(draft: Draft) -> None:
@@ -160,17 +183,13 @@ def _count(draft: Draft, said: SpanValue) -> None:
     draft.add_edge(owner, "quant", draft.new_node(value, True, noun))
 
 
-_TIME = re.compile(r'"(\d\d?)(:\d\d)"')
-
-
 def mend_quantities(draft: Draft) -> None:
     """Give quantities and dates what they count, or make them the concepts of their units or words."""
     for quantity, role, unit in [edge for edge in draft.edges if edge.role == "unit"]:
+        draft.labels[quantity] = UNITS.get(draft.labels[unit], draft.labels[quantity])
         if "quant" in draft.below(quantity):  # other relations of a unit are its quantity's
             for edge in [one for one in draft.edges if one.target == unit and one.role != role]:
                 if edge.source != quantity:
-                    for other in [one for one in draft.edges if one[::2] == (edge.source, quantity)]:
-                        draft.replace_edge(other)
                     draft.replace_edge(edge, edge._replace(target=quantity))
     for node, label in enumerate(draft.graph.labels):
         if node in draft.constants or node in draft.removed:
@@ -181,22 +200,14 @@ def mend_quantities(draft: Draft) -> None:
 
 
 def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
-    unit, value = below.get("unit", -1), below.get("value", -1)
+    unit = below.get("unit", -1)
     is_leaf = sum(unit in edge[::2] for edge in draft.edges) == 1 and unit != draft.graph.top
-    time = _TIME.fullmatch(draft.labels[value]) if value >= 0 else None
-    if time and is_leaf:
-        hour = int(time[1]) % 12 + 12 * draft.labels[unit].startswith("p")
-        draft.labels[node], draft.labels[value] = "date-entity", f'"{hour}{time[2]}"'
-        draft.set_role(Edge(node, "value", value), "time")
-    elif is_leaf:
+    if is_leaf:
         draft.labels[node] = draft.labels[unit]
+        draft.removed.add(unit)
     elif unit >= 0:
         if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
             draft.merge(node, unit)
-    elif numbers := [Edge(node, role, one) for role, one in below.items() if is_number(draft.labels[one])]:
-        draft.set_role(numbers[0], "quant")
     else:
         words = (draft.words[place] for place in draft.alignments[node])
         draft.labels[node] = "-".join(word.lemma for word in words if word.lemma_is_symbol) or "thing"
-    if is_leaf:
-        draft.removed.add(unit)

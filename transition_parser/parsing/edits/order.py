@@ -18,7 +18,7 @@ from transition_parser.parsing.edits.greetings import mend_greetings
 from transition_parser.parsing.edits.lists import gather_members
 from transition_parser.parsing.edits.names import add_names, type_names
 from transition_parser.parsing.edits.negation import negate
-from transition_parser.parsing.edits.numbers import mend_ages, mend_numbers, mend_quantities, mend_times, mend_years
+from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
 from transition_parser.parsing.edits.questions import mend_direct_questions, mend_modal_questions
 from transition_parser.parsing.edits.referents import mend_owners
@@ -45,7 +45,7 @@ EDITS: Mapping[str, Edit] = {
     "arguments": _each(add_arguments),  # after roles, which add pronouns
     "owners": _each(mend_owners),
     "copulas": _each(mend_copulas),  # after arguments, which add subjects
-    "lost names": _each(add_names),  # before commands: a name replaces the subject of a false one
+    "lost names": _each(add_names),  # before commands: a verb that has its subject is none
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
     "direct questions": _each(mend_direct_questions),
@@ -56,7 +56,7 @@ EDITS: Mapping[str, Edit] = {
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
     "addresses": _each(mend_addresses),
     "ages": _each(mend_ages),
-    "years": _each(mend_years),
+    "dates": _each(mend_dates),
     "times": _each(mend_times),  # before quantities, for which search takes some times
     "numbers": _each(mend_numbers),
     "quantities": _each(mend_quantities),

@@ -60,10 +60,7 @@ def _misplaced(draft: Draft) -> Iterator[tuple[Edge, Edge]]:
 
 
 def mend_pronouns(draft: Draft) -> None:
-    """Add lost pronouns beside verbs, write *i* for *me*, and make all mentions of *i*, *we* or *you* one node.
-
-    What somebody owns (*her bag*) is no part of somebody.
-    """
+    """Add lost pronouns beside verbs, write *i* for *me*, and make all mentions of *i*, *we* or *you* one node."""
     for node, roles, label in [*_lost(draft)]:
         draft.add_argument(node, roles, label)
     for node, label in enumerate(draft.labels):
@@ -78,8 +75,6 @@ def mend_pronouns(draft: Draft) -> None:
     if len(its) == 2 and all(draft.is_frame(node) or label in SUBJECTS.values() for node, label in _present(draft)):
         draft.merge(its[1], its[0])  # nothing else can be *it*
     draft.remove_edges({*_repeated(draft)}.__contains__)
-    owned = {edge.source for edge in draft.edges if edge.role == "poss"}
-    draft.remove_edges(lambda edge: edge.role == "part" and edge.target in owned)
 
 
 def _present(draft: Draft) -> Iterator[tuple[int, str]]:

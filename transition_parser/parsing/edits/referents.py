@@ -9,6 +9,7 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLES, TreeView
 from transition_parser.text import word_list
+from transition_parser.text.names import known_type
 
 _PRONOUNS = frozenset(SUBJECTS.values())
 _MEN, _WOMEN, _OTHERS, _GROUPS = (
@@ -48,17 +49,27 @@ def mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
     if label is None or edge.target < 0 or word in draft.aligned:
         return
     if draft.labels[edge.target] in _PRONOUNS or label not in _NEVER:
-        is_wrong = draft.labels[edge.target] != label and (edge.role == "ARG0" or view.relations[word] == "nsubj")
+        is_wrong = draft.labels[edge.target] != label and (
+            edge.role == "ARG0" or view.relations[word] in ("nsubj", "obj")
+        )
     else:
-        is_wrong = not may_be(view, label, edge.target)
+        is_wrong = edge.target == _other(view, word) or not may_be(view, label, edge.target)
     if is_wrong:
         _mend(view, word, edge, label)
+
+
+def _other(view: TreeView, word: int) -> int:
+    """Return the subject of the verb whose object a pronoun is, for which it does not stand, -1 for none."""
+    is_object = view.relations[word] in ("obj", "iobj") and not view.draft.forms[word].endswith(("self", "selves"))
+    verb = view.draft.frames.get(view.heads[word], -1) if is_object else -1
+    return view.draft.below(verb).get("ARG0", -1) if verb >= 0 else -1
 
 
 def _mend(view: TreeView, word: int, edge: Edge, label: str) -> None:
     """Put the only participant that a pronoun may be, or the pronoun, in the place of another node."""
     draft = view.draft
-    others = [node for node in _participants(view, word) if may_be(view, label, node)]
+    participants = _participants(view, word) - {_other(view, word)}
+    others = [node for node in participants if may_be(view, label, node)]
     if label == "they":
         others = [node for node in others if is_plural(view, node)]
     same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]
@@ -90,9 +101,10 @@ def may_be(view: TreeView, label: str, node: int) -> bool:
         return draft.labels[node] == label
     roles = [one.source for one in draft.edges if one[1:] == ("ARG0", node) and draft.labels[one.source] in ROLES]
     kinds = {draft.labels[one] for one in (node, *(draft.below(role).get("ARG2", node) for role in roles))}
-    if "name" in draft.below(node):  # the types of names are unsure: *NASA said it left*
-        kinds.discard("person")
-    elif is_plural(view, node) != (label == "they") and (label != "they" or not kinds.isdisjoint(_NEVER["it"])):
+    if (name := draft.below(node).get("name")) is not None:  # types of names are unsure: *NASA said it left*
+        words = [draft.labels[edge.target].strip('"') for edge in draft.members(name)]
+        kinds -= {"person"} - {known_type(words, "person", "in")}
+    elif is_plural(view, node) != (label == "they") and (label != "they" or kinds.isdisjoint(_GROUPS)):
         return False
     is_abstract = label in ("he", "she") and any(map(_ABSTRACT.fullmatch, kinds))
     return kinds.isdisjoint(_NEVER[label]) and not is_abstract

@@ -10,7 +10,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr import AmrGraph, Edge, distances
 from transition_parser.modules.semantic_roles import (
     FARTHEST,
     OTHER_ROLE,
@@ -23,7 +23,7 @@ from transition_parser.modules.semantic_roles import (
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS, is_owner
 from transition_parser.parsing.edits.tree_view import ROLES as ROLE_FRAMES
-from transition_parser.text.frames import FUNCTIONS, WINDOW, role_functions
+from transition_parser.text.frames import WINDOW, role_functions
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, lemma_of
 
@@ -35,6 +35,7 @@ _LOOSE = frozenset(  # roles that an argument may have been given
     "location time duration purpose direction destination source topic beneficiary manner accompanier instrument mod "
     "part cause medium poss".split()
 )
+_OBJECTS = ("obj", "obl", "nsubj:pass")  # relations to a verb of words that are no agents
 _CLASSES = torch.tensor([distance_class(d) for d in (*range(FARTHEST + 1), *range(-FARTHEST, 0))])  # of distances
 _WRONG = {"GOL": ("from", "with"), "LOC": ("from", "with"), "DIR": ("with",)}  # function of a role → no prepositions
 _FIRST_OF_MOTION = 3  # the first role that only verbs of motion have
@@ -77,6 +78,7 @@ def label_roles(drafts: Sequence[Draft]) -> None:
         for one in busy:
             for node, _ in one.frames:
                 of_others = next(scores)
+                one.exclude(node, of_others)
                 one.relabel(labeler, node, {other: values for (other, _), values in of_others.items() if other >= 0})
                 one.complete(node, of_others)
                 one.remove_particle(node)
@@ -171,6 +173,17 @@ class _Labeled:
             particles = [form for place in free if (form := self.draft.forms[place]) not in SUBJECTS]  # *cut it*
             yield node, () if nodes_of[word] > 1 else labeler.rivals(lemma, particles)
 
+    def exclude(self, node: int, scores: Mapping[tuple[int, int], list[float]]) -> None:
+        """Make no agent of an object (*turned into a prince*), and no goal of a source."""
+        tree, verb = self.draft.tree, self.draft.place(node)
+        for (other, place), values in scores.items():
+            is_object = tree and tree.heads[place] == verb + 1 > 0 and tree.relations[place] in _OBJECTS
+            if is_object and Edge(node, "ARG0", other) not in self.draft.edges:
+                values[0] = -math.inf
+            for role in range(1, ROLES):
+                if self._is_opposite(node, role, place):
+                    values[role] = -math.inf
+
     def relabel(self, labeler: RoleLabeler, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
         roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.draft.edges) if edge.source == node)
@@ -201,14 +214,15 @@ class _Labeled:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
+        times = {e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration")}
         near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
+        near |= self._below(node)  # *destroys the new dam*: has its places
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
-            is_unsure = score <= (_LIKELY if other in shared else _SURE)
-            if is_unsure or f"ARG{role}" in used or self._is_opposite(node, role, place):
+            if score <= (_LIKELY if other in shared else _SURE) or f"ARG{role}" in used:
                 continue
             if other in loose:
-                if score > values[OTHER_ROLE]:
+                if score > values[OTHER_ROLE] and (role > 1 or other not in times):
                     used.add(f"ARG{role}")
                     self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
             elif other not in near:
@@ -223,12 +237,18 @@ class _Labeled:
         first = place
         while first and first - 1 not in self.draft.aligned:
             first -= 1
-        functions = role_functions()
-        number = functions.functions[functions.classes.get(self.draft.labels[node], 0)][role]
-        function = FUNCTIONS[number - 1] if number else ""
+        function = role_functions().function(self.draft.labels[node], role)
         is_hearer = role < _FIRST_OF_MOTION and function == "GOL"  # *talk with him*
         wrong = {*_WRONG.get(function, ())} - ({"with"} if is_hearer else set())
         return not wrong.isdisjoint(self.draft.forms[first:place])
+
+    def _below(self, node: int) -> set[int]:
+        """Return the nodes that no way leads to from the top but through a frame."""
+        everything = {*range(len(self.draft.labels))}
+        if self.draft.top == node:
+            return everything
+        edges = [edge for edge in self.draft.edges if node not in edge[::2]]
+        return everything - distances(edges, self.draft.top).keys()
 
     def remove_particle(self, node: int) -> None:
         """Remove the node of a particle that is a part of a frame (`grow-up-04 :direction up`)."""

@@ -88,8 +88,10 @@ class TreeView:
 
     def _joined(self, word: int, head: int) -> int:
         """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
+        first = next((one for one in range(head + 1, word) if self.relations[one] == "cc"), 0)
+        is_apart = self.draft.forms[first - 1] == ","  # *left when it rained , but I stayed*
         others = {member for node in self.nodes[word] for member in self._with(node)}
-        for one in range(head + 1, word):  # *if it rains and I am late*
+        for one in range(head + 1, word if not is_apart else 0):  # *if it rains and I am late*
             is_clause = self.heads[one] == head and self.relations[one] in ("advcl", "ccomp")
             if (
                 is_clause
