@@ -130,6 +130,8 @@ def test_roles(graph, roles, expected):
          {(0, 3): (1, 0.2), (2, 3): (1, 0.9)},
          "(a / and :op1 (r / run-02 :ARG1 (i / it)) :op2 (l / leave-11 :ARG1 i))"),  # shared, so less is enough
         ("leave your town", "(l / leave-11~0 :ARG1 (t / town~2))", {(0, 2): (1, 0.9), (0, 1): (2, 0.9)}, "the same"),
+        ("we asked his dog to go", "(a / ask-02~1 :ARG0 (w / we~0) :ARG1 (g / go-02~5 :ARG0 (d / dog~3)))",
+         {(1, 0): (0, 0.9), (1, 5): (1, 0.9), (1, 3): (2, 0.9), (5, 3): (0, 0.9)}, "the same"),  # below *go* alone
         ("run with me", "(r / run-02~0 :ARG1 (i / i~2))", {(0, 2): (1, 0.9)}, "(r / run-02 :accompanier (i / i))"),
         ("we ran", "(w / we~0 :ARG0-of (r / run-02~1))", {(1, 0): (1, 0.9)}, "(w / we :ARG1-of (r / run-02))"),
     ],
