@@ -34,7 +34,7 @@ def test_metadata_is_what_is_written_unless_marks_are_asked_for(parsed):
 
 
 def test_json_has_alignments_of_its_own():
-    said = run_here("parse", "en-amr", "-", "--json", "--alignments", "jamr", status=2).stderr
+    said = run_here("parse", "en-amr", "-", "--json", "--alignments", "marks", status=2).stderr
     assert said.count("\n") == 1 and "--alignments and --no-wiki are for AMRs as text" in said
 
 

@@ -118,19 +118,15 @@ def test_jamr_lines():
         "# ::id a\n# ::tok I saw myself who left\n# ::alignments 0-1|0.0 2-3|0.0 1-2|0 4-5|0.0.0\n"
         "(s / see-01 :ARG0 (i / i :ARG0-of (l / leave-11 :ARG1 i :mode -)) :ARG1 i)"
     )
-    lines = jamr_lines(entry, edges=True)
+    lines = jamr_lines(entry)
     assert lines == [
         "# ::alignments 0-1|0.0 1-2|0 2-3|0.0 4-5|0.0.0",
-        *("# ::node\t0\tsee-01\t1-2", "# ::node\t0.0\ti\t0-1", "# ::node\t0.0.0\tleave-11\t4-5"),
-        *("# ::node\t0.0.0.0\t-\t", "# ::root\t0\tsee-01"),
-        *("# ::edge\tsee-01\tARG0\ti\t0\t0.0\t", "# ::edge\ti\tARG0-of\tleave-11\t0.0\t0.0.0\t"),
-        "# ::edge\tleave-11\tARG1\ti\t0.0.0\t0.0\t",
-        *("# ::edge\tleave-11\tmode\t-\t0.0.0\t0.0.0.0\t", "# ::edge\tsee-01\tARG1\ti\t0\t0.0\t"),
+        *("# ::node\t0\tsee-01\t1-2", "# ::node\t0.0\ti\t0-1,2-3", "# ::node\t0.0.0\tleave-11\t4-5"),
+        "# ::node\t0.0.0.0\t-\t",
     ]
     text = "\n".join(["# ::tok I saw myself who left", *lines, entry.penman]) + "\n"
     (again,) = entries(text)
     assert (again.graph, again.alignments) == (entry.graph, entry.alignments) and again.alignments[1] == (0, 2)
-    assert jamr_lines(entry)[2] == "# ::node\t0.0\ti\t0-1,2-3"
 
 
 def test_jamr_alignments():

@@ -95,12 +95,11 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--alignments",
         nargs="?",
-        choices=["metadata", "marks", "jamr"],
+        choices=["metadata", "marks"],
         const="metadata",
         metavar="FORM",
         help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's form; marks: "
-        "also as ~e.N after each node, which smatch.py reads as a part of the concept; jamr: also as # ::root and "
-        "# ::edge lines, which IBM's transition-amr-parser reads",
+        "also as ~e.N after each node, which smatch.py reads as a part of the concept",
     )
     group.add_argument("--no-wiki", action="store_false", dest="wiki", help="AMR: write no :wiki of named nodes")
     edits = "AMR: write graphs as search finds them, without the edits after it"
@@ -179,7 +178,6 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
         "actions": arguments.actions,
         "alignment_markers": arguments.alignments == "marks",
         "wiki": arguments.wiki,
-        "jamr": arguments.alignments == "jamr",
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
     added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))

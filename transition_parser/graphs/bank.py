@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from transition_parser.base.errors import InputError, collected, errors_at, input_error, shortened
 from transition_parser.base.files import open_input
-from transition_parser.graphs.amr import AmrGraph, PenmanLayout, inverse
+from transition_parser.graphs.amr import AmrGraph, PenmanLayout
 from transition_parser.graphs.conllu import blocks, check_line_ends
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
@@ -331,11 +331,8 @@ def jamr_paths(paths: Sequence[str]) -> list[str]:
     return [names[path] for path in paths]
 
 
-def jamr_lines(entry: AmrEntry, edges: bool = False) -> list[str]:
-    """Return the alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …`, `# ::node …`.
-
-    With `edges` also `# ::root` and `# ::edge`; programs that read these expect one span of each node in `# ::node`.
-    """
+def jamr_lines(entry: AmrEntry) -> list[str]:
+    """Return the alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …`, `# ::node …`."""
     names, labels = jamr_paths(entry.paths), entry.amr.labels
     of_span: dict[tuple[int, int], list[str]] = {}
     nodes = []
@@ -347,17 +344,6 @@ def jamr_lines(entry: AmrEntry, edges: bool = False) -> list[str]:
             runs.append((first, token + 1))
         for run in runs:
             of_span.setdefault(run, []).append(path)
-        shown = runs[:1] if edges else runs
-        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in shown))
+        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
     items = " ".join(f"{first}-{end}|{'+'.join(aligned)}" for (first, end), aligned in sorted(of_span.items()))
-    lines = [f"# ::alignments {items}", *nodes]
-    if edges:
-        lines.append(f"# ::root\t{names[0]}\t{labels[0]}")
-        below: set[int] = set()  # nodes below an inverse role: PENMAN writes `ARG0-of` for the edge to the node above
-        for source, role, target in entry.amr.edges:
-            if source not in below and entry.paths[source].rpartition(".")[0] == entry.paths[target]:
-                below.add(source)  # a second edge between the two nodes is written below the source
-                source, role, target = target, inverse(role), source
-            ends = f"{labels[source]}\t{role}\t{labels[target]}\t{names[source]}\t{names[target]}"
-            lines.append(f"# ::edge\t{ends}\t")
-    return lines
+    return [f"# ::alignments {items}", *nodes]

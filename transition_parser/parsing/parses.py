@@ -430,7 +430,6 @@ class AmrParse(SentenceParse):
         actions: bool = False,
         alignment_markers: bool = False,
         wiki: bool = True,
-        jamr: bool = False,
     ) -> AmrEntry:
         """Return the entry with its graph.
 
@@ -441,7 +440,6 @@ class AmrParse(SentenceParse):
         actions: True to write `# ::actions`
         alignment_markers: True to write `~e.N` after each node
         wiki: False to write no `:wiki`
-        jamr: True to write the whole graph as comments, with `# ::root` and `# ::edge` (`bank.jamr_lines`)
 
         Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
         `# ::id`, because it must come once.
@@ -450,7 +448,7 @@ class AmrParse(SentenceParse):
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
         with errors_at(self.sentence.path, self.sentence.line, self.sentence.id):
             entry = self.sentence.with_graph(self.graph, self.alignments, self.wiki if wiki else {}, alignment_markers)
-        comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry, jamr)]
+        comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
         if self.place:
             comments.append(f"# ::nbest {self.place.rank}/{self.place.of} ::score {self.probability:.4g}")
         elif scores:

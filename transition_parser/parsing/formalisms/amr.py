@@ -47,7 +47,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
     sentence, read_graphs = AmrEntry, staticmethod(read_bank)
-    annotations = ("scores", "actions", "alignment_markers", "wiki", "jamr")
+    annotations = ("scores", "actions", "alignment_markers", "wiki")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
     grows = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
