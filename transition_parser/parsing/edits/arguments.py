@@ -149,10 +149,11 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
     node = view.argument(word) if word >= 0 else -1
     near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
     if word >= 0 > node:
-        if old >= 0 and view.relations[view.word(old)] == "obl" and view.heads[view.word(old)] == verb:
+        label, place = SUBJECTS.get(draft.forms[word]), view.word(old) if old >= 0 else -1
+        if label and place >= 0 and view.relations[place] == "obl" and view.heads[place] == verb:
             is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
             draft.set_role(Edge(frame, "ARG1", old), "ARG2" if is_free else "instrument")  # *dispersed them with gas*
-            draft.add_argument(frame, ("ARG1",), SUBJECTS.get(draft.forms[word], draft.words[word].lemma))
+            draft.add_argument(frame, ("ARG1",), label)
             return
         mend_pronoun(view, word, Edge(frame, "ARG1", old))
     _add_receiver(view, verb, frame)
