@@ -213,11 +213,6 @@ BAD_SCRIPTS = {
         (("roles.jsonl", "-o", "x", "--functions", "y"), "roles.jsonl:1: not a roleset"),
         (("good.jsonl", "-o", "nowhere/x", "--functions", "y"), "nowhere"),
     ],
-    "recipes/genes.py": [
-        (("roles.jsonl", "-o", "x"), "roles.jsonl: no column 'Status'"),
-        (("latin.jsonl", "-o", "x"), "utf-8"),
-        (("no such.tsv", "-o", "x"), "no such.tsv"),
-    ],
     "recipes/tables.py": [(("no such",), "no such")],
     "recipes/names.py": [
         ((RUN / "bench/names.tsv", "x", "x", "x", "-o", "x"), "no column 'languages'"),
@@ -286,14 +281,6 @@ def test_the_table_of_known_names_has_the_best_known_first_and_no_words(tmp_path
     ]
 
 
-def test_the_code_that_a_sentence_runs_through_is_counted(tmp_path):
-    (tmp_path / "one.txt").write_text("She sleeps .\n")
-    said = run(RUN / "bench" / "hops.py", "en-fast", tmp_path / "one.txt").stdout.splitlines()
-    files, hops, calls = map(int, re.findall(r"\d+", said[-1].replace(",", "")))
-    assert files == len(said) - 1 and 10 < files < hops < calls
-    assert any(line.endswith(" parsing/parser.py") for line in said)
-
-
 def test_silver_data_of_words_with_white_space_of_all_kinds(tmp_path):
     treebank, bank = tmp_path / "t.conllu", tmp_path / "silver.amr"
     rows = [f"{i}\t{form}" + "\t_" * 8 for i, form in enumerate(["10\u00a0000", "people", "sang"], 1)]
@@ -309,18 +296,3 @@ def test_excluded_sentences_are_no_silver_data(tmp_path):
     exclude = ("--exclude", SAMPLE, tmp_path / "test.amr")
     done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", *exclude, status=2)
     assert "no sentence of 3 to 60 words" in done.stderr and not (tmp_path / "silver.amr").exists()
-
-
-def test_the_table_of_genes_has_families_and_no_ambiguous_symbols(tmp_path):
-    columns = ("Approved symbol", "Approved name", "Status", "Alias symbols", "Previous symbols", "Locus type")
-    rows = [
-        *(("MKA1", "a kinase", "Approved", "MEK1, K9", ""), ("MKA2", "a kinase", "Approved", "MEK2", "")),
-        *(("MKA5", "", "Approved", "MEK5, SAME", ""), ("KSR1", "kinase suppressor", "Withdrawn", "", "")),
-        *(("AKAP1", "kinase anchor protein", "Approved", "SAME", "FLJ12"), ("BAX", "an ox", "Approved", "", "LOC1")),
-    ]
-    numbers = {"MKA5": "2.7.12.2"}
-    lines = [(*row, "gene with protein product", numbers.get(row[0], "")) for row in rows]
-    (tmp_path / "hgnc.tsv").write_text("".join("\t".join(line) + "\n" for line in [(*columns, "Enzyme IDs"), *lines]))
-    run(RUN / "recipes" / "genes.py", "hgnc.tsv", "-o", "genes.tsv", cwd=tmp_path)
-    table = "enzyme\tMEK:,1,2,5 MKA:,1,2,5\nprotein\tAKAP1\nprotein\tBAX\n"
-    assert (tmp_path / "genes.tsv").read_text() == table
