@@ -1,6 +1,5 @@
 """The JSON API, and `transition-parser serve` as a process."""
 
-import asyncio
 import json
 import signal
 import socket
@@ -178,7 +177,7 @@ def stuck(parsers, monkeypatch):
     """A server whose thread waits for an event."""
     go = Event()
 
-    monkeypatch.setattr(server, "_parses", lambda parser, asked, some, check: go.wait(60) and [{}] * len(some))
+    monkeypatch.setattr(server, "_parses", lambda parser, asked, some: go.wait(60) and [{}] * len(some))
     app = make_app(parsers, Limits(seconds=0.2, waiting=1))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
@@ -193,57 +192,8 @@ def test_what_takes_too_long_or_waits_too_long_is_said(stuck):
     assert said[504][0].startswith("parsing took more than 0.2 seconds and was stopped") and said[503][1] == "5"
 
 
-def test_work_of_a_client_that_leaves_is_dropped(parsers, monkeypatch):
-    """By the ASGI interface, as granian says it."""
-    begun, go, parsed = Event(), Event(), []
-
-    def work(parser, asked, sentences, check):
-        begun.set()
-        assert go.wait(60)
-        parsed.extend(one.forms[0] for one in sentences)
-        return [{}] * len(sentences)
-
-    monkeypatch.setattr(server, "_parses", work)
-    app = make_app(parsers)
-
-    async def request(word, left):
-        body = json.dumps({"model": "en-ewt", "sentences": [[word]]}).encode()
-        messages, sent = [{"type": "http.request", "body": body}], []
-
-        async def receive():
-            if messages:
-                return messages.pop()
-            await left.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message):
-            sent.append(message)
-
-        headers = [(b"content-type", b"application/json"), (b"host", b"a")]
-        scope = {"type": "http", "method": "POST", "path": "/api/parse", "headers": headers, "query_string": b""}
-        await app({**scope, "raw_path": b"/api/parse", "scheme": "http", "server": ("a", 1)}, receive, send)
-        return sent
-
-    async def run():
-        async with app.router.lifespan_context(app):
-            left, stays = asyncio.Event(), asyncio.Event()
-            first = asyncio.create_task(request("first", stays))
-            await asyncio.to_thread(begun.wait, 60)
-            gone = [asyncio.create_task(request("gone", left)) for _ in range(5)]
-            last = asyncio.create_task(request("last", stays))
-            for _ in range(100):  # turns of the loop, in which all of them come to wait
-                await asyncio.sleep(0)
-            left.set()
-            await asyncio.gather(*gone)
-            go.set()
-            return [(await one)[0]["status"] for one in (first, last)]
-
-    assert asyncio.run(run()) == [200, 200]
-    assert parsed == ["first", "last"]
-
-
 def test_a_bug_is_a_500_and_the_server_goes_on(parsers, monkeypatch):
-    monkeypatch.setattr(server, "_parses", lambda parser, asked, some, check: [1 / (len(some[0].forms) - 2)])
+    monkeypatch.setattr(server, "_parses", lambda parser, asked, some: [1 / (len(some[0].forms) - 2)])
     with testclient.TestClient(make_app(parsers), raise_server_exceptions=False) as client:
         answer = ask(client, model="en-ewt", text="Stop!")
         assert answer.status_code == 500 and "ZeroDivisionError" in answer.json()["error"]

@@ -16,7 +16,7 @@ from transition_parser import Parser
 from transition_parser.analysis.traces import trace
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.integrations import server
-from transition_parser.integrations.server import BusyError, NobodyWaitsError, Turns, _cost, _parses, _traces
+from transition_parser.integrations.server import BusyError, Turns, _cost, _parses, _traces
 
 
 def text(name: str, sentences: int = 1, words: int = 2) -> list[Sentence]:
@@ -30,7 +30,7 @@ class Noted:
         self.order: list[list[str]] = []
         self.begun, self.let_go = Event(), Event()
 
-    def __call__(self, sentences, check):
+    def __call__(self, sentences):
         self.begun.set()
         assert self.let_go.wait(60)
         found = [one.forms[0] for one in sentences]
@@ -122,29 +122,6 @@ def test_closing_finishes_what_is_under_way_and_cancels_all(noted):
     assert isinstance(found, asyncio.CancelledError) and len(noted.order) <= 1
 
 
-def test_work_ends_when_nobody_waits():
-    begun, ended = Event(), Event()
-
-    def work(sentences, check):
-        begun.set()
-        try:
-            while True:
-                check()
-        except NobodyWaitsError:
-            ended.set()
-            raise
-
-    async def run():
-        turns = Turns(9)
-        task = asyncio.create_task(turns.results(lambda: text("long"), work))
-        await asyncio.to_thread(begun.wait, 60)
-        task.cancel()
-        assert await asyncio.to_thread(ended.wait, 60)
-        turns.close()
-
-    asyncio.run(run())
-
-
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
     parser = Parser.load(model, beam=2, precision="fp32")
@@ -152,8 +129,8 @@ def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
     expected = [str(parse.annotated()) for parse in parser.parse(sentences)]
     asked = SimpleNamespace(drawings=False)
 
-    def work(some, check):
-        return _parses(parser, asked, some, check)
+    def work(some):
+        return _parses(parser, asked, some)
 
     for size in (1, 60, 300):
         monkeypatch.setattr(server, "SLICE", size)
@@ -163,12 +140,10 @@ def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
-def test_a_trace_is_json_and_asks_at_each_step_whether_to_go_on(model, path):
+def test_a_trace_is_json(model, path):
     parser = Parser.load(model, beam=3, precision="fp32")
     sentences = list(parser.read(path))[:2]
-    checks: list[int] = []
     asked = SimpleNamespace(derivation=0, drawings=False)
-    found = _traces(parser, asked, sentences, lambda: checks.append(0))
+    found = _traces(parser, asked, sentences)
     expected = [trace(parser, one, only=0).as_data() for one in sentences]
     assert [json.dumps(json.loads(one)) for one in found] == [json.dumps(one) for one in expected]
-    assert len(checks) == sum(len(one["derivations"][0]["steps"]) for one in expected)

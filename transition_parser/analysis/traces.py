@@ -6,7 +6,7 @@ The probabilities in the trace of a model are the ones by which search ranked it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -97,14 +97,12 @@ def trace(
     parser: Parser,
     sentence: AnySentence,
     nbest: int | None = None,
-    pause: Callable[[], None] = lambda: None,
     only: int | None = None,
     drawings: bool = False,
 ) -> Trace:
     """Parse a sentence with the beam of the parser, and return its trace.
 
     nbest: upper limit of the derivations; by default the whole beam
-    pause: called after each step; it may wait, or raise an error to end the work
     only: the number of the only derivation with steps, the last if there are fewer; by default all have them
     drawings: True to draw the derivations with steps, in SVG
 
@@ -120,9 +118,7 @@ def trace(
         if only is None or place == min(only, len(found) - 1):
             plain = steps_of(formalism, table.system, words, parse.actions)
             tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in parse.actions]
-            for step in _scored(parser, encoder_out, tokens, plain) if tokens else plain:
-                pause()
-                steps.append(step)
+            steps += _scored(parser, encoder_out, tokens, plain) if tokens else plain
         shown, mean = bool(drawings and steps), parse.mean_log_probability
         graph, total = graph_data(parse, parse.annotated(), shown), mean * (len(parse.actions) + 1)
         configurations = [step.configuration for step in steps]

@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from threading import Event
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -98,17 +97,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 SLICE = 250.0  # the most `_cost` of a slice of several sentences: 100 words in sentences of usual length
 
-Check = Callable[[], None]  # called often by long work: raises `NobodyWaitsError`
 Divide = Callable[[], Sequence[Any]]  # returns the sentences of a request
-Work = Callable[[Sequence[Any], Check], Sequence[Any]]
+Work = Callable[[Sequence[Any]], Sequence[Any]]  # returns the result of each sentence of a slice
 
 
 class BusyError(Exception):
     """The error of a request that comes while too many requests are waiting."""
-
-
-class NobodyWaitsError(Exception):
-    """The error that ends the work for a request that has timed out or whose client has left."""
 
 
 class Turns:
@@ -123,19 +117,13 @@ class Turns:
         if self._waiting >= self._most_waiting:
             raise BusyError
         self._waiting += 1
-        ended, found = Event(), list[Any]()
-
-        def check() -> None:
-            if ended.is_set():
-                raise NobodyWaitsError
-
+        found: list[Any] = []
         try:
             run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
             for part in _slices(await run(divide)):
-                found += await run(work, part, check)
+                found += await run(work, part)
             return found
         finally:
-            ended.set()
             self._waiting -= 1
 
     def close(self) -> None:
@@ -161,12 +149,12 @@ def _cost(sentence: Any) -> float:
     return 8 + words + words * words / 300
 
 
-def _parses(parser: Parser, asked: Text, sentences: Sequence[Any], check: Check) -> list[dict[str, Any]]:
+def _parses(parser: Parser, asked: Text, sentences: Sequence[Any]) -> list[dict[str, Any]]:
     return [graph_data(parse, parse.annotated(), asked.drawings) for parse in parser.parse_stream(sentences)]
 
 
-def _traces(parser: Parser, asked: SentenceOfText, sentences: Sequence[Any], check: Check) -> list[str]:
-    found = (trace(parser, one, None, check, asked.derivation, asked.drawings) for one in sentences)
+def _traces(parser: Parser, asked: SentenceOfText, sentences: Sequence[Any]) -> list[str]:
+    found = (trace(parser, one, None, asked.derivation, asked.drawings) for one in sentences)
     return [_json(one.as_data()) for one in found]
 
 
@@ -239,24 +227,15 @@ class _Service:
             raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
         return [sentences[asked.sentence]]
 
-    async def in_time(self, request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """Return what `work` returns; it ends once the client has left or the time is over."""
-        found, left = asyncio.ensure_future(work), asyncio.ensure_future(_left(request))
+    async def in_time(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        """Return what `work` returns; it is cancelled once its time is over."""
         try:
-            await asyncio.wait([found, left], timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
-            if not found.done():
-                raise HTTPException(
-                    504, f"parsing took more than {self.limits.seconds:g} seconds and was stopped: send less at once"
-                )
-            return found.result()
-        finally:
-            left.cancel()
-            found.cancel()
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        continue
+            async with asyncio.timeout(self.limits.seconds):
+                return await work
+        except TimeoutError:
+            raise HTTPException(
+                504, f"parsing took more than {self.limits.seconds:g} seconds and was stopped: send less at once"
+            ) from None
 
 
 def refusal(status: int, problem: str) -> JSONResponse:
@@ -341,8 +320,8 @@ def make_app(
 
     # docs/http.md describes the answers
     @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence", responses=ERRORS)
-    async def _parse(asked: Text, request: Request) -> JSONResponse:
-        return JSONResponse(await service.in_time(request, service.parse(asked)))
+    async def _parse(asked: Text) -> JSONResponse:
+        return JSONResponse(await service.in_time(service.parse(asked)))
 
     @app.post(
         "/api/derivation",
@@ -350,8 +329,8 @@ def make_app(
         summary="How the graph of a sentence was found, and the other hypotheses",
         responses=ERRORS,
     )
-    async def _derivation(asked: SentenceOfText, request: Request) -> Response:
-        return Response(await service.in_time(request, service.derivation(asked)), media_type="application/json")
+    async def _derivation(asked: SentenceOfText) -> Response:
+        return Response(await service.in_time(service.derivation(asked)), media_type="application/json")
 
     return app
 
