@@ -105,10 +105,10 @@ def test_output_that_can_not_be(tmp_path, checkpoint):
 
 
 def test_an_error_of_ours_is_no_failed_check(monkeypatch, capsys):
-    from transition_parser.cli import score
+    from transition_parser.cli import parse
     from transition_parser.cli.main import main
 
-    monkeypatch.setattr(score, "formalism_of_files", lambda *paths: 1 / 0)
+    monkeypatch.setattr(parse, "formalism_of_files", lambda *paths: 1 / 0)
     assert main(["score", "a", "b"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err
 

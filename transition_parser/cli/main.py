@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transition_parser.cli.options import Command
 
 COMMANDS = {  # subcommand → the module of this folder that has it
-    "train": "train", "parse": "parse", "score": "score", "draw": "pages", "serve": "pages", "models": "models",
+    "train": "train", "parse": "parse", "score": "parse", "draw": "pages", "serve": "pages", "models": "models",
     "merge": "corpora", "align": "corpora", "preprocess": "corpora", "oracle": "corpora",
     "export": "models", "package": "models", "calibrate": "models", "segmenter": "models",
 }  # fmt: skip

@@ -1,16 +1,4 @@
-"""Parse sentences with a trained model, and write CoNLL-U or AMRs in the order of the input.
-
-MODEL is the name of a model (en for trees, amr for AMRs; `transition-parser models` lists all), the folder of an
-exported model, or a checkpoint of fairseq-train.
-
-IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines; the
-model divides it into sentences and tokens. Files of CoNLL-U (for models of AMRs: AMR banks) are known by their content,
-and keep their tokens; their trees or graphs are replaced. Standard input and pipes are parsed as they come: whenever
-the input pauses, the parses of all complete sentences (of text: paragraphs) are written.
-
-Several inputs are written one after another, or with -o DIR/ to one file each. One after another, sentences of a text
-a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees. Ids in CoNLL-U and AMR banks stay.
-"""
+"""Commands that parse sentences, and score parses."""
 
 from __future__ import annotations
 
@@ -29,26 +17,26 @@ from transition_parser.cli.options import (
     check_output,
     import_user_dir,
     positive,
+    print_figures,
     shard,
 )
-from transition_parser.parsing.formalisms import AMR
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, formalism_of_files
 from transition_parser.text.segmentation import LONGEST
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.given import Given
 
-HELP = "parse sentences to dependency trees or AMRs"
-EXAMPLE = """example:
+_PARSE = """example:
   echo 'She sells sea shells. Do they sell?' | transition-parser parse en -
   transition-parser parse en letter.txt -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   transition-parser parse en reviews-*.jsonl --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": True, "given": None}}
+_OF_PARSE: OptionsOf = {AMR: {"alignments": None, "wiki": True, "given": None}}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="name of a model, exported folder, or checkpoint")
     inputs = "files to parse: text, CoNLL-U, AMR or JSONL (-: standard input)"
     parser.add_argument("input", nargs="+", metavar="IN", help=inputs)
@@ -130,8 +118,20 @@ def _add_speed(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Parse the files."""
+def run_parse(arguments: argparse.Namespace) -> int:
+    """Parse sentences with a trained model, and write CoNLL-U or AMRs in the order of the input.
+
+    MODEL is the name of a model (en for trees, amr for AMRs; `transition-parser models` lists all), the folder of an
+    exported model, or a checkpoint of fairseq-train.
+
+    IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines; the
+    model divides it into sentences and tokens. Files of CoNLL-U (for models of AMRs: AMR banks) are known by their
+    content, and keep their tokens; their trees or graphs are replaced. Standard input and pipes are parsed as they
+    come: whenever the input pauses, the parses of all complete sentences (of text: paragraphs) are written.
+
+    Several inputs are written one after another, or with -o DIR/ to one file each. One after another, sentences of a
+    text a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees. Ids in CoNLL-U and AMR banks stay.
+    """
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.parsing.bulk import Input, several
     from transition_parser.parsing.given import read_given
@@ -172,7 +172,7 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
     names = "beam batch_tokens device precision threads domain lenpen nbest longest edits".split()
     options = {name: getattr(arguments, name) for name in names}
     parser = Parser.load(arguments.model, others=arguments.ensemble, **options)
-    check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
+    check_options(arguments, _OF_PARSE, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {
         "scores": arguments.scores,
         "actions": arguments.actions,
@@ -185,4 +185,79 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
     return Job(parser, reading, annotations, arguments.json, arguments.column, added, given)
 
 
-COMMANDS = {"parse": Command(HELP, EXAMPLE, add_arguments, run, __doc__)}
+# --- score ------------------------------------------------------------------------------------
+
+
+_SCORE = """example:
+  transition-parser score dev.conllu dev.parsed.conllu --full-labels
+  transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
+  transition-parser score dev.conllu dev.parsed.conllu --conll18"""
+_OF_SCORE: OptionsOf = {formalism: formalism.score_options for formalism in FORMALISMS}
+
+
+def add_score(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file with the gold graphs")
+    system = "parses of the same text, in the format of GOLD (AMR: with the same entries)"
+    parser.add_argument("system", metavar="SYSTEM", help=system)
+    trees = parser.add_argument_group("trees")
+    trees.add_argument(
+        "--conll18",
+        action="store_true",
+        help="give all 13 scores of the CoNLL 2018 shared task, as its official script does: precision, recall, F1 and "
+        "accuracy on aligned words; always without subtypes, and with punctuation",
+    )
+    labels = "compare relations with their subtypes (default: without)"
+    trees.add_argument("--full-labels", action="store_true", help=labels)
+    trees.add_argument(
+        "--punct",
+        choices=["count", "skip"],
+        help="punctuation; count (default): score all words; skip: do not score the words whose XPOS in GOLD is one of "
+        "`` '' : , . (tags of the Penn Treebank)",
+    )
+    amrs = parser.add_argument_group("AMRs")
+    fine = "also give the fine-grained scores (unlabeled, concepts, named entities and others)"
+    amrs.add_argument("--fine-grained", action="store_true", help=fine)
+    wiki = "leave :wiki out of both files (parse --no-wiki writes none)"
+    amrs.add_argument("--ignore-wiki", action="store_true", help=wiki)
+    ids = "compare entries by their order alone, if their ids differ"
+    amrs.add_argument("--ignore-ids", action="store_true", help=ids)
+    seed = "seed of the random starts of Smatch's search (default: 0)"
+    amrs.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
+    add(amrs, "--processes")
+    add(parser, "--json")
+
+
+def run_score(arguments: argparse.Namespace) -> int:
+    """Score parses against gold graphs.
+
+    Trees (CoNLL-U): UAS, LAS, CLAS and label accuracy as the CoNLL 2018 shared task defines them (words are aligned by
+    their characters, subtypes of relations are ignored). UPOS, lemmas, XPOS and universal features are scored if both
+    files have them, on the words for which gold has them. If the files divide their text differently, the F1 of tokens,
+    sentences and words is printed, too. --conll18 prints the table of the official script of the shared task instead,
+    with all its 13 scores. They count all words; a last line names the columns that some words of gold lack.
+
+    AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` (1.0.4) counts it but with a fixed seed, each of several
+    equal triples matched only once, and strings compared whole (`"New York"`); the fine-grained scores of Damonte et
+    al. 2017. For graphs of more than about 400 nodes each, Smatch's hill climbing runs once, without restarts: it
+    starts from equal concepts, and takes the best step for one node after the other. Graphs of more than about 10,000
+    nodes each are refused.
+    """
+    formalism = formalism_of_files(arguments.gold, arguments.system)
+    check_options(arguments, _OF_SCORE, formalism, f"{arguments.gold} holds {formalism.name}")
+    report = formalism.score(arguments.gold, arguments.system, vars(arguments))
+    if arguments.json:
+        print_figures(report.figures, True)
+    else:
+        print(report.text)
+    return 0
+
+
+COMMANDS = {
+    "parse": Command("parse sentences to dependency trees or AMRs", _PARSE, add_parse, run_parse),
+    "score": Command(
+        "score parses against gold graphs: UAS, LAS, UPOS and others for trees, Smatch for AMRs",
+        _SCORE,
+        add_score,
+        run_score,
+    ),
+}
