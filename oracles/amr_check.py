@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,7 +16,6 @@ from transition_parser.graphs.smatch import graph_triples
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.oracles.static import Coverage
 from transition_parser.text.pieces import normalize
-from transition_parser.transitions import Action
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrWord
 
@@ -108,18 +106,7 @@ class AmrCoverage(Coverage):
 
     def report(self, checked: bool) -> dict[str, Any]:
         """Return the figures under the names of `oracle --json`; Smatch is from 0 to 1."""
-        figures = self.figures(len(self.unreadable) + len(self.skipped), checked) | {
-            "singletons": sum(count == 1 for count in self.actions.values()),
-            "kinds": _by_kind(self.actions),
-            "types_of_kind": _by_kind(dict.fromkeys(self.actions, 1)),
-        }
+        figures = self.figures(len(self.unreadable) + len(self.skipped), checked)
         if checked:
             figures["smatch"] = {name: round(getattr(self.smatch, name), 4) for name in ("precision", "recall", "f1")}
         return figures
-
-
-def _by_kind(actions: Mapping[Action, int]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for action, count in actions.items():
-        counts[action.kind.value] += count
-    return dict(counts.most_common())

@@ -19,7 +19,7 @@ def test_the_sample_comes_back():
     assert found["smatch"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert 2 < found["actions_per_token"] < 5
     without = figures(SAMPLE_AMR)
-    assert "exact" not in without and without["kinds"] == found["kinds"]
+    assert "exact" not in without and without["action_types"] == found["action_types"]
 
 
 def test_a_check_that_fails_has_status_1(monkeypatch):

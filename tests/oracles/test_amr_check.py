@@ -24,22 +24,14 @@ def cover(*entries: str, **options) -> AmrCoverage:
 
 
 def test_figures():
-    # SHIFT SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT CLOSE
-    # SHIFT PRED(go-02) DEPENDENT(mode,imperative) ROOT SHIFT COPY_LEMMA RA(ARG4) REDUCE CLOSE
     coverage = cover(CATS, GO)
     figures = coverage.report(checked=True)
     assert figures.pop("sentences_per_second") > 0
-    assert figures.pop("kinds") == {
-        **{"SHIFT": 6, "COPY_LEMMA": 2, "ROOT": 2, "REDUCE": 2, "CLOSE": 2},
-        **{"COPY_SENSE01": 1, "LA": 1, "PRED": 1, "DEPENDENT": 1, "RA": 1},
-    }
-    assert set(figures.pop("types_of_kind").values()) == {1}
     assert figures == {
         "sentences": 2,
         "skipped": 0,
         "actions_per_token": 3.1667,  # 19 actions, 6 tokens
         "action_types": 10,
-        "singletons": 5,
         "exact": 2,
         "illegal_steps": 0,
         "smatch": {"precision": 1.0, "recall": 1.0, "f1": 1.0},

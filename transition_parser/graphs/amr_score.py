@@ -75,7 +75,7 @@ def _unlabeled(entry: AmrEntry) -> Triples:
     tokens = tokens_of(entry.penman.split("\n"))
     line = " ".join(":label" if token.kind == "ROLE" and token.text != ":wiki" else token.text for token in tokens)
     text = read_penman([line])
-    triples = graph_triples(text.graph, text.wiki if entry.wiki else {}, text.variables)
+    triples = graph_triples(text.graph, text.wiki if entry.wiki else {})
     attributes = [("label" if role == "wiki" else role, node, value) for role, node, value in triples.attributes]
     return replace(triples, attributes=tuple(attributes))
 

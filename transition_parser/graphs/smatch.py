@@ -31,7 +31,6 @@ Value = TypeVar("Value")
 class Triples:
     """A graph as Smatch sees it. Nodes are numbers from 0."""
 
-    variables: tuple[str, ...]  # the name of each node
     concepts: tuple[str, ...]
     attributes: tuple[tuple[str, int, str], ...]  # (role, node, constant); a string has its quotation marks
     relations: tuple[tuple[str, int, int], ...]  # (role, source node, target node)
@@ -45,7 +44,6 @@ class Triples:
         attributes = ((role.lower(), node, plain_label(value)) for role, node, value in self.attributes)
         relations = ((role.lower(), source, target) for role, source, target in self.relations)
         return Triples(
-            self.variables,
             tuple(map(plain_label, self.concepts)),
             tuple(dict.fromkeys(attributes)),
             tuple(dict.fromkeys(relations)),
@@ -59,31 +57,25 @@ def plain_label(label: str) -> str:
 
 def entry_triples(entry: AmrEntry) -> Triples:
     """Return the triples of an entry's graph, `:wiki` included."""
-    return graph_triples(entry.amr, entry.wiki, entry.variables)
+    return graph_triples(entry.amr, entry.wiki)
 
 
-def graph_triples(
-    graph: AmrGraph, wiki: Mapping[int, str] = MappingProxyType({}), variables: Sequence[str | None] = ()
-) -> Triples:
+def graph_triples(graph: AmrGraph, wiki: Mapping[int, str] = MappingProxyType({})) -> Triples:
     """Return the triples of a graph, TOP included. As in Smatch, inverse roles and :mod have no constants."""
     nodes = [node for node in range(len(graph)) if node not in graph.constants]
     edges = [e for e in graph.edges if e.target not in graph.constants or not (e.role == "mod" or is_inverse(e.role))]
-    whole = part_triples(graph, edges, nodes, variables)
+    whole = part_triples(graph, edges, nodes)
     number = {node: index for index, node in enumerate(nodes)}
     more = [*(("wiki", number[node], value) for node, value in wiki.items()), ("TOP", number[graph.top], "top")]
-    return Triples(whole.variables, whole.concepts, (*whole.attributes, *more), whole.relations)
+    return Triples(whole.concepts, (*whole.attributes, *more), whole.relations)
 
 
-def part_triples(
-    graph: AmrGraph, edges: Sequence[Edge], nodes: Iterable[int] | None = None, variables: Sequence[str | None] = ()
-) -> Triples:
+def part_triples(graph: AmrGraph, edges: Sequence[Edge], nodes: Iterable[int] | None = None) -> Triples:
     """Return the triples of some edges of a graph and of the concepts `nodes`, by default the ends of the edges."""
     if nodes is None:
         nodes = sorted({node for edge in edges for node in (edge.source, edge.target)} - graph.constants)
     number = {node: index for index, node in enumerate(nodes)}
-    names = variables or graph.variables()  # None for constants
     return Triples(
-        tuple(names[node] or "" for node in number),
         tuple(graph.labels[node] for node in number),
         tuple((e.role, number[e.source], graph.labels[e.target]) for e in edges if e.target in graph.constants),
         tuple((e.role, number[e.source], number[e.target]) for e in edges if e.target not in graph.constants),

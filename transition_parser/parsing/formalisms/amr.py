@@ -88,12 +88,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
         ours, theirs = graph_triples(parse.graph), graph_triples(gold.amr)
         _, mapping = best_mapping(ours, theirs)
-        concepts = [*theirs.normalized.concepts]
-        right = {
-            name: other is not None and concept == concepts[other]
-            for name, concept, other in zip(ours.variables, ours.normalized.concepts, mapping, strict=True)
-        }
-        return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
+        concepts = theirs.normalized.concepts
+        right = (
+            other is not None and concept == concepts[other]
+            for concept, other in zip(ours.normalized.concepts, mapping, strict=True)
+        )
+        constants = parse.graph.constants
+        return {"node_scores": [None if node in constants else next(right) for node in range(len(parse.graph))]}
 
     def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
         from transition_parser.drawing.amrs import steps_drawings
