@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
-from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.smatch import graph_triples
+from transition_parser.graphs.smatch import Counts, graph_triples, smatch_counts
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.oracles.static import Coverage
 from transition_parser.text.pieces import normalize

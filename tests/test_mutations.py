@@ -17,9 +17,9 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.mutations import mutated_bytes
 from transition_parser.base.errors import InputError
 from transition_parser.cli.main import main
-from transition_parser.graphs.amr_score import count_entries
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu, read_conllu
+from transition_parser.graphs.smatch import count_entries
 from transition_parser.oracles.amr_check import check_entry
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.aligner.aligner import aligned, with_sentences

@@ -11,10 +11,10 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import mostly_slow
 from transition_parser import AmrParse, Parser
 from transition_parser.graphs.amr import edge_of
-from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
+from transition_parser.graphs.smatch import Counts, smatch_counts
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions.amr_limits import ONCE

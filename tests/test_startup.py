@@ -15,7 +15,7 @@ ROOMS = (
         "transition_parser.oracles.static",
         "transition_parser.oracles.amr_check",
         "transition_parser.graphs.bank",
-        "transition_parser.graphs.amr_score",
+        "transition_parser.graphs.smatch",
         "transition_parser.graphs.dependency_score",
     ),
     *("transition_parser.text.lemmas", "transition_parser.text.pieces", "transition_parser.text.tokens"),

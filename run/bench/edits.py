@@ -19,8 +19,8 @@ from common import amr_model, amr_options
 from transition_parser import AmrParse, Parser
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.smatch import Counts, smatch_counts
 from transition_parser.parsing.edits import order
 from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.formalisms.amr import Amr

@@ -1,7 +1,7 @@
 """Coverage figures of the AMR oracle, by hand."""
 
-from transition_parser.graphs.amr_score import Counts
 from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.graphs.smatch import Counts
 from transition_parser.oracles import amr_check
 from transition_parser.oracles.amr_check import AmrCoverage, check, derive
 from transition_parser.transitions import make_system

@@ -12,8 +12,8 @@ from silver import Source, Sources, TreeReader, best_of, make_bank
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
+from transition_parser.graphs.smatch import smatch_counts
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import AmrParse
 

@@ -36,7 +36,7 @@ _LONGEST = 100  # words of a sentence whose tree edits may ask for
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
-    from transition_parser.graphs.amr_score import Counts
+    from transition_parser.graphs.smatch import Counts
 
     return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
 
@@ -118,7 +118,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.amr_score import compare_banks, total
+        from transition_parser.graphs.smatch import compare_banks, total
 
         given = {**self.score_options, **(options or {})}
         names = ("seed", "processes", "fine_grained", "ignore_wiki", "ignore_ids")
@@ -152,8 +152,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return graphs
 
     def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
-        from transition_parser.graphs.amr_score import Counts, smatch_counts
-        from transition_parser.graphs.smatch import graph_triples
+        from transition_parser.graphs.smatch import Counts, graph_triples, smatch_counts
 
         counts = Counts(0, 0, len(graph_triples(gold).normalized))
         if system is not None:
