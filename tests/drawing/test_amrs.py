@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE_AMR
 from tests.drawing.pictures import SVG, check_texts, of_kind, texts
 from tests.helpers.strategies import graphs
-from transition_parser.drawing.amr_layout import AmrLayout, Node
-from transition_parser.drawing.amrs import amr_drawings, steps_drawings
+from transition_parser.drawing.amrs import AmrLayout, Node, amr_drawings, steps_drawings
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, read_bank
 

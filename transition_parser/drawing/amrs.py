@@ -1,18 +1,297 @@
-"""Pictures of AMRs: the graph with the places of `AmrLayout`, and its numbered words below."""
+"""Pictures of AMRs: nodes in layers, routes of edges between them, and the numbered words below.
+
+Subtrees stand as close as their layers allow. Below each layer is a zone of tracks for the horizontal runs of
+re-entrant edges. The curves of the tree's edges follow below the zone, and then their roles, right above the next
+layer.
+
+Source: Reingold and Tilford 1981 (subtrees)
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from transition_parser.drawing.amr_layout import ARROW, BOX, ROLES, AmrLayout, Box, Node, Run
 from transition_parser.drawing.svg import doubt, element, figure, number, picture, text, text_width, tip, title
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import AmrEntry, split_tokens
 
-_MARGIN, _LINE, _GAP = 14, 42, 14  # around the picture; height of a line of words; between words
+_BOX, _ROLES, _ARROW = 26, 16, 10  # heights of a node, of a role above a node, and of an arrowhead
+_GAP, _TRACK, _FAN = 24, 20, 34  # between nodes; heights of a track, and of the curves below the tracks
+_BELOW = 36  # from the lowest layer to the words
+_MARGIN, _LINE, _WORD_GAP = 14, 42, 14  # around the picture; height of a line of words; between words
 _WIDTHS = (560, 320)  # the least widths of the lines of words: in a window, and on a phone
+
+
+class Node(NamedTuple):
+    """A node."""
+
+    label: str
+    is_constant: bool
+    words: tuple[int, ...]  # the words that it came from, from 0
+    confidence: float | None = None
+
+    @property
+    def numbers(self) -> str:
+        """The numbers of its words, from 1."""
+        words = [word + 1 for word in self.words]
+        if len(words) > 1 and words[-1] - words[0] == len(words) - 1:
+            return f"{words[0]}–{words[-1]}"
+        return ", ".join(map(str, words))
+
+    @property
+    def numbers_width(self) -> float:
+        """The width of the numbers with a gap."""
+        return text_width(self.numbers, "tag") + 6 if self.words else 0.0
+
+    @property
+    def figure_width(self) -> float:
+        """The width of the figure of its confidence with a gap."""
+        said = figure(self.confidence)
+        return text_width(said, "figure") + 6 if said else 0.0
+
+    @property
+    def width(self) -> float:
+        """The width of its contents."""
+        label = text_width(self.label, "constant" if self.is_constant else "concept")
+        return label + 20 + self.numbers_width + self.figure_width
+
+
+@dataclass
+class Box:
+    """A place of a node: its middle, layer, width, and width with the role above it."""
+
+    x: float
+    row: int
+    width: float
+    slot: float
+    y: float = 0.0
+
+
+@dataclass
+class Run:
+    """A horizontal run of a re-entrant edge below a layer. The first run bears the role, which has a width."""
+
+    edge: int
+    row: int
+    start: float
+    end: float
+    role: float
+    y: float = 0.0
+    role_y: float = 0.0
+    track: int = -1  # -1: almost straight, without a track
+
+    @property
+    def role_range(self) -> tuple[float, float]:
+        """The lowest and highest x for the middle of the role, which may extend beyond a short run."""
+        low, high, half = *sorted((self.start, self.end)), self.role / 2
+        short = high - low < 2 * self.role
+        return (low - half + 3, high + half - 3) if short else (low + half, high - half)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The range of x that the run and its role take of their track."""
+        (low, high), half = self.role_range, self.role / 2 + 5
+        return min(self.start, self.end, low - half), max(self.start, self.end, high + half)
+
+
+@dataclass
+class Forest:
+    """Breadth-first trees: one from the top, and one from a node of each part that it does not reach."""
+
+    depth: dict[int, int] = field(default_factory=dict)
+    children: dict[int, list[int]] = field(default_factory=dict)
+    edge_to: dict[int, int] = field(default_factory=dict)  # node → the edge by which it was reached
+    roots: list[int] = field(default_factory=list)
+
+
+def forest_of(nodes: Sequence[Node], edges: Sequence[Edge], top: int | None) -> Forest:
+    """Return the forest. Siblings are in the order of the first words of their parts."""
+    forest = Forest(children={node: [] for node in range(len(nodes))})
+    around: dict[int, list[tuple[int, int]]] = {node: [] for node in range(len(nodes))}
+    for i, (source, _, target) in enumerate(edges):
+        around[source].append((i, target))
+        around[target].append((i, source))
+    headed = {edge.target for edge in edges}
+    for start in [*([] if top is None else [top]), *sorted(around, key=lambda node: (node in headed, node))]:
+        if start in forest.depth:
+            continue
+        forest.roots.append(start)
+        forest.depth[start] = 0
+        queue = deque([start])
+        while queue:
+            node = queue.popleft()
+            for i, other in around[node]:
+                if other not in forest.depth:
+                    forest.depth[other] = forest.depth[node] + 1
+                    forest.edge_to[other] = i
+                    forest.children[node].append(other)
+                    queue.append(other)
+    first = [min(node.words, default=math.inf) for node in nodes]
+    for node in sorted(forest.depth, key=lambda node: -forest.depth[node]):
+        first[node] = min([first[node], *(first[child] for child in forest.children[node])])
+        forest.children[node].sort(key=lambda child: (first[child], child))
+    return forest
+
+
+Contour = list[tuple[float, float]]  # the left and right end of each layer
+
+
+def _placed(node: int, below: Sequence[tuple[dict[int, float], Contour]], slot: float) -> tuple[dict, Contour]:
+    """Return node → x of a node, which is 0, and of the nodes below it, and their contour.
+
+    below: the same of each child
+    """
+    places: dict[int, float] = {}
+    contour: Contour = []
+    shifts = []
+    for of_child, reach in below:
+        shift = max((done[1] - new[0] + _GAP for done, new in zip(contour, reach)), default=0.0)
+        shifts.append(shift)
+        places |= {other: x + shift for other, x in of_child.items()}
+        moved = [(left + shift, right + shift) for left, right in reach]
+        joined = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(contour, moved)]
+        contour = joined + contour[len(joined) :] + moved[len(joined) :]
+    middle = (shifts[0] + shifts[-1]) / 2 if shifts else 0.0
+    places = {other: x - middle for other, x in places.items()} | {node: 0.0}
+    return places, [(-slot / 2, slot / 2), *((left - middle, right - middle) for left, right in contour)]
+
+
+def _boxes(nodes: Sequence[Node], edges: Sequence[Edge], forest: Forest) -> list[Box]:
+    """Return the places of the nodes, without heights."""
+    widths = [max(node.width, 12.0 * len(forest.children[i])) for i, node in enumerate(nodes)]
+    roles = {node: text_width(edges[i].role, "role") + 10 for node, i in forest.edge_to.items()}
+    slots = [max(width, roles.get(node, 0.0)) for node, width in enumerate(widths)]
+    parts: dict[int, tuple[dict[int, float], Contour]] = {}
+    for node in sorted(forest.depth, key=lambda node: -forest.depth[node]):
+        parts[node] = _placed(node, [parts.pop(child) for child in forest.children[node]], slots[node])
+    boxes: dict[int, Box] = {}
+    right = 0.0
+    for places, contour in (parts[root] for root in forest.roots):
+        left = min(low for low, _ in contour)
+        for node, x in places.items():
+            boxes[node] = Box(x - left + right, forest.depth[node], widths[node], slots[node])
+        right += max(high for _, high in contour) - left + 2 * _GAP
+    return [boxes[node] for node in range(len(nodes))]
+
+
+def _gaps(boxes: Sequence[Box]) -> list[list[tuple[float, float]]]:
+    """Return for each layer the ranges of x in which a line meets neither a node nor the role above a node."""
+    rows: list[list[tuple[float, float]]] = []
+    for row in range(max((box.row for box in boxes), default=-1) + 1):
+        left, gaps = -math.inf, []
+        for box in sorted((box for box in boxes if box.row == row), key=lambda box: box.x):
+            gaps.append((left, box.x - box.slot / 2 - 6))
+            left = box.x + box.slot / 2 + 6
+        rows.append([(low, high) for low, high in [*gaps, (left, math.inf)] if low <= high])
+    return rows
+
+
+def _columns(upper: Box, lower: Box, gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+    """Return the x at which an edge passes each layer below its upper node; the last is beside the lower node."""
+    x, way, side = upper.x, [], lower.slot / 2 + _GAP / 2
+    for row in range(upper.row + 1, lower.row):
+        x = min((min(max(x, low), high) for low, high in gaps[row]), key=lambda place, x=x: abs(place - x))
+        way.append(x)
+    return [*way, min((lower.x - side, lower.x + side), key=lambda end: abs(end - x))]
+
+
+class _Ports:
+    """Places at the bottoms of nodes, and in gaps; places for several edges are a little apart."""
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        self._boxes, self._used = boxes, Counter[tuple]()
+
+    def below(self, node: int, sign: int) -> float:
+        """Return a place below the right (1) or left half (-1) of a node."""
+        self._used[node, sign] += 1
+        box, count = self._boxes[node], self._used[node, sign] - 1
+        return box.x + sign * max(box.width / 2 - 6 - 5 * count, 2)
+
+    def column(self, row: int, x: float) -> float:
+        """Return a place in a layer at about x."""
+        self._used[row, "column", round(x)] += 1
+        return x + (0, 4, -4, 2, -2)[(self._used[row, "column", round(x)] - 1) % 5]
+
+
+def _route(
+    i: int, edge: Edge, boxes: Sequence[Box], gaps: Sequence[Sequence[tuple[float, float]]], ports: _Ports
+) -> list[Run]:
+    """Return the runs of a re-entrant edge from the bottom of its upper node to the side of its lower node.
+
+    If both nodes are in one layer, it is attached to both bottoms.
+    """
+    role = text_width(edge.role, "role") + 4
+    first, last = _ends(edge, boxes)
+    upper, lower = boxes[first], boxes[last]
+    if upper.row == lower.row:
+        sign = 1 if lower.x >= upper.x else -1
+        return [Run(i, upper.row, ports.below(first, sign), ports.below(last, -sign), role)]
+    columns = _columns(upper, lower, gaps)
+    points = [ports.below(first, 1 if columns[0] >= upper.x else -1)]
+    points += [ports.column(upper.row + 1 + k, x) for k, x in enumerate(columns)]
+    return [Run(i, upper.row + k, *ends, 0.0 if k else role) for k, ends in enumerate(pairwise(points))]
+
+
+def _ends(edge: Edge, boxes: Sequence[Box]) -> tuple[int, int]:
+    """Return the upper and the lower node of an edge."""
+    source, _, target = edge
+    return (source, target) if boxes[source].row <= boxes[target].row else (target, source)
+
+
+def _give_tracks(runs: Iterable[Run], rows: int) -> list[int]:
+    """Give each run a track, and return the number of tracks below each layer. Short runs get tracks near the nodes."""
+    tracks: list[list[list[tuple[float, float]]]] = [[] for _ in range(rows)]
+    for run in sorted(runs, key=lambda run: abs(run.end - run.start)):
+        if run.role or abs(run.end - run.start) >= 9:
+            low, high = run.extent
+            zone = tracks[run.row]
+            free = (i for i, taken in enumerate(zone) if all(high < left or low > right for left, right in taken))
+            run.track = next(free, len(zone))
+            if run.track == len(zone):
+                zone.append([])
+            zone[run.track].append((low, high))
+    return list(map(len, tracks))
+
+
+class AmrLayout:
+    """The places of the nodes and the routes of the edges of an AMR."""
+
+    def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge], top: int | None) -> None:
+        self.edges, self.forest = edges, forest_of(nodes, edges, top)
+        self.boxes = _boxes(nodes, edges, self.forest)
+        gaps, ports = _gaps(self.boxes), _Ports(self.boxes)
+        in_forest = set(self.forest.edge_to.values())
+        self.runs = {i: _route(i, edge, self.boxes, gaps, ports) for i, edge in enumerate(edges) if i not in in_forest}
+        runs = [run for of_edge in self.runs.values() for run in of_edge]
+        zones = [count * _TRACK + 4 if count else 0 for count in _give_tracks(runs, len(gaps))]
+        rows = [_BOX / 2]
+        for zone in zones:
+            rows.append(rows[-1] + _BOX + zone + _FAN + _ROLES + _ARROW)
+        self.floor = rows[len(zones) - 1] + _BOX / 2 + zones[-1] + _BELOW if zones else 0.0
+        self.bottoms = [row + _BOX / 2 + zone for row, zone in zip(rows, zones)]  # of zones
+        for box in self.boxes:
+            box.y = rows[box.row]
+        for run in runs:
+            bottom = rows[run.row] + _BOX / 2
+            middle = bottom + 6 if run.track < 0 else bottom + (run.track + 0.5) * _TRACK + 4
+            covers = run.role > 0 and abs(run.end - run.start) < run.role + 24  # the role would cover its run
+            run.y, run.role_y = (middle - 6, middle + 5) if covers else (middle, middle)
+
+    def ends(self, i: int) -> tuple[int, int]:
+        """Return the upper and the lower node of an edge."""
+        return _ends(self.edges[i], self.boxes)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The lowest and highest x."""
+        sides = [(box.x - box.slot / 2, box.x + box.slot / 2) for box in self.boxes]
+        sides += [run.extent for runs in self.runs.values() for run in runs]
+        return min((low for low, _ in sides), default=0.0), max((high for _, high in sides), default=0.0)
 
 
 def amr_drawings(entry: AmrEntry, confidences: Sequence[float] = ()) -> list[str]:
@@ -80,7 +359,7 @@ def _word_places(words: Sequence[str], middle: float, width: float, top: float) 
             x, y = 0.0, y + _LINE
         places.append((x + wide / 2, y))
         most = max(most, x + wide)
-        x += wide + _GAP
+        x += wide + _WORD_GAP
     return [(x + middle - most / 2, y) for x, y in places]
 
 
@@ -95,12 +374,12 @@ def _edges(layout: AmrLayout) -> Iterator[_DrawnEdge]:
         for k, child in enumerate(children):
             i, upper, lower = layout.forest.edge_to[child], layout.boxes[parent], layout.boxes[child]
             x = upper.x + 0.8 * ((k + 0.5) / len(children) - 0.5) * upper.width
-            start, bottom, end = upper.y + BOX / 2, layout.bottoms[upper.row], lower.y - BOX / 2
-            role = end - ARROW - ROLES  # the edge is straight beside the tracks and beside its role
+            start, bottom, end = upper.y + _BOX / 2, layout.bottoms[upper.row], lower.y - _BOX / 2
+            role = end - _ARROW - _ROLES  # the edge is straight beside the tracks and beside its role
             x1, x2, curve = number(x), number(lower.x), number((bottom + role) / 2)
             path = f"M{x1} {number(start)}V{number(bottom)}C{x1} {curve} {x2} {curve} {x2} {number(role)}V{number(end)}"
             point = (lower.x, end, 0, 1) if layout.edges[i].target == child else (x, start, 0, -1)
-            yield _edge(layout, i, path, point, (lower.x, end - ARROW - ROLES / 2))
+            yield _edge(layout, i, path, point, (lower.x, end - _ARROW - _ROLES / 2))
     for i, runs in layout.runs.items():
         corners = _corners(runs, *(layout.boxes[node] for node in layout.ends(i)))
         is_down = layout.ends(i)[1] == layout.edges[i].target
@@ -121,12 +400,12 @@ def _edge(
 
 def _corners(runs: Sequence[Run], upper: Box, lower: Box) -> list[tuple[float, float]]:
     """Return the corners of a re-entrant edge, from its upper node to its lower one."""
-    corners = [(runs[0].start, upper.y + BOX / 2)]
+    corners = [(runs[0].start, upper.y + _BOX / 2)]
     for run in runs:
         corners += [(run.start, run.y), (run.end, run.y)]
     last = runs[-1].end
     if upper.row == lower.row:
-        return [*corners, (last, lower.y + BOX / 2)]
+        return [*corners, (last, lower.y + _BOX / 2)]
     side = lower.width / 2 if last > lower.x else -lower.width / 2
     return [*corners, (last, lower.y), (lower.x + side, lower.y)]
 
@@ -151,8 +430,8 @@ def _node(node: Node, box: Box, is_top: bool) -> str:
     for kind, margin in (("ring", 3.5),) * is_top + (("box", 0),):
         parts.append(
             element(
-                "rect", class_=kind, x=left - margin, y=y - BOX / 2 - margin, width=box.width + 2 * margin,
-                height=BOX + 2 * margin, rx=round_ + margin,
+                "rect", class_=kind, x=left - margin, y=y - _BOX / 2 - margin, width=box.width + 2 * margin,
+                height=_BOX + 2 * margin, rx=round_ + margin,
             )
         )  # fmt: skip
     middle = x + (node.numbers_width - node.figure_width) / 2
