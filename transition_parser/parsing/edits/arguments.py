@@ -44,6 +44,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0
     referring = [word for word in {*inside, subject} if draft.forms[word] in _REFERRING]
     upper, made = {*view.ancestors(verb)}, view.made(verb)
+    inside -= {one for one in inside if view.full[one] == "nmod:poss" and view.heads[one] != verb}
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
         is_made = edge.role == "ARG0" and word == made >= 0
@@ -65,16 +66,17 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
 
 def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     draft, word, roles, below = view.draft, view.subject(verb), view.draft.core_roles(frame), view.draft.below(frame)
+    is_noun = view.dependent(verb, "cop") >= 0 <= view.dependent(verb, "det", "nmod:poss")  # *it is my turn*
     is_quality = view.dependent(verb, "cop") >= 0 and "ARG0" not in below  # *the door was open*
     role = "ARG1" if view.is_passive(verb) or is_quality or 0 not in roles else "ARG0"
-    if word < 0 or int(role[3]) not in roles:
+    if word < 0 or is_noun or int(role[3]) not in roles:
         return
     subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
     if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*
             view.change((Edge(frame, role, old), None))
-    elif subject < 0:
+    elif subject < 0 and (view.heads[word] == verb or draft.forms[word] != "it"):  # *it is kind of you to help me*
         mend_pronoun(view, word, Edge(frame, role, old))
     elif present is not None:
         _exchange(view, present, Edge(frame, role, old), verb)
@@ -93,7 +95,9 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         if draft.is_frame(subject) and not draft.is_frame(old):
             return  # a wrong tree
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
-        may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS
+        is_speaker = draft.labels[old] in ("i", "we", "you")
+        inside = view.clause(verb) if is_speaker else inside
+        may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS and not is_speaker
         if is_part or not (may_refer or view.is_in(old, inside)):
             view.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":

@@ -295,6 +295,7 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
     """Give a clause without an edge to the verb above it the role that its conjunction says."""
     draft, mark, head = view.draft, view.mark(word), view.head(word)
     role = _LINKS.get(draft.forms[mark]) if mark >= 0 else None
+    role = "concession" if draft.forms[mark - 1] == "even" else role
     while view.relations[head] == "xcomp" and role != "purpose" and view.nodes[view.heads[head]]:
         head = view.heads[head]  # *helped you move it if you asked*
     owner, clause = draft.frames.get(head, -1), view.highest(unit)

@@ -29,10 +29,12 @@ def mend_comparisons(draft: Draft) -> None:
     for place in comparatives:
         if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
             _recommend(draft, place)
+    view = TreeView(draft, draft.tree) if draft.tree is not None else None
     for node in draft.nodes_of("have-degree-91"):
         _mend_consequence(draft, node)
-    if may_compare(draft) and draft.tree is not None:
-        view = TreeView(draft, draft.tree)
+        if view is not None:
+            _mend_owner(view, node)
+    if may_compare(draft) and view is not None:
         for place in [place for place, form in enumerate(draft.forms) if form in _SECONDS]:
             if draft.forms[place : place + 3] == ["as", "soon", "as"]:
                 _as_soon(view, place)
@@ -60,6 +62,20 @@ def _mend_consequence(draft: Draft, node: int) -> None:
     if verb >= 0 and verb not in draft.neighbors(node):
         draft.add_edge(node, "ARG6", verb)
         draft.remove_edges(lambda edge: edge[::2] == (below.get("ARG2"), verb))
+
+
+def _mend_owner(view: TreeView, node: int) -> None:
+    """Give a quality that is said of a noun its owner: *the coat I ordered is too small*."""
+    draft, below = view.draft, view.draft.below(node)
+    quality = view.word(below["ARG2"]) if "ARG2" in below else -1
+    subject = view.dependent(quality, "nsubj") if quality >= 0 else -1
+    owner, old = view.argument(subject) if subject >= 0 else -1, below.get("ARG1", -1)
+    if owner < 0 or owner in draft.neighbors(node) or view.dependent(quality, "cop") < 0:
+        return
+    if old < 0:
+        draft.add_edge(node, "ARG1", owner)
+    elif not view.is_in(old, {subject, quality}):
+        view.change((Edge(node, "ARG1", old), Edge(node, "ARG1", owner)))
 
 
 def _is_comparative(draft: Draft, place: int) -> bool:

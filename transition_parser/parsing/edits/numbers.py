@@ -135,8 +135,16 @@ def mend_times(draft: Draft) -> None:
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 
 
+_FREQUENCIES = {"once": "1", "twice": "2"}
+
+
 def mend_numbers(draft: Draft) -> None:
-    """Give nouns and units the numbers that several words before them say."""
+    """Give nouns and units the numbers that several words before them say, and verbs the frequency *twice*."""
+    for node in draft.nodes_of("rate-entity-91"):
+        verb, number = draft.below(node).get("ARG1", -1), _FREQUENCIES.get(draft.forms[draft.place(node)])
+        if verb >= 0 and draft.is_frame(verb) and number:
+            draft.replace_edge(Edge(node, "ARG1", verb), Edge(verb, "frequency", node))
+            draft.add_below(node, "ARG1", number)
     scales = [*temperatures(draft.forms)]
     for (first, end, value), scale in scales:
         below = [draft.below(node) for node in draft.nodes_of("temperature-quantity")]

@@ -119,7 +119,8 @@ def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
         elif form in objects and not following.endswith("ing") and not is_owner(draft, place):
             around.pop(below.get("ARG0", -1), None)  # the subject is no object, unless the pronoun is reflexive
             others = [one for role, one in below.items() if role[:3] == "ARG" and one in around]
-            if objects[form] not in around.values() and all(draft.place(one) > place for one in others):
+            inner = {label for one in others for label in draft.around(one).values()}  # *want me to go*
+            if objects[form] not in {*around.values(), *inner} and all(draft.place(one) > place for one in others):
                 yield node, ("ARG1", "ARG2"), objects[form]
 
 

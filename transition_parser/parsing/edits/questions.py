@@ -27,6 +27,15 @@ def mend_direct_questions(draft: Draft) -> None:
     if len(asked) != 1:
         return
     (unknown,) = asked
+    if (
+        first == "what"
+        and forms[1] in ("a", "an")
+        and "?" not in forms[-2:]
+        and draft.neighbors(unknown) == {draft.top}
+    ):
+        draft.removed.add(unknown)  # *What a day!*
+        draft.add_below(draft.top, "mode", "expressive")
+        return
     edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
     if first in ("what", "which") and forms[1] in _COPULAS:
         _call(draft, unknown)

@@ -37,7 +37,14 @@ _LOOSE = frozenset(  # roles that an argument may have been given
 )
 _OBJECTS = ("obj", "obl", "nsubj:pass")  # relations to a verb of words that are no agents
 _CLASSES = torch.tensor([distance_class(d) for d in (*range(FARTHEST + 1), *range(-FARTHEST, 0))])  # of distances
-_WRONG = {"GOL": ("from", "with"), "LOC": ("from", "with"), "DIR": ("with",)}  # function of a role → no prepositions
+_PREPOSITIONS = frozenset("about at by for from in into of on onto to with".split())
+# preposition → functions of roles that it never begins, and the role of no frame in their place
+_WRONG = {
+    "about": (("GOL", "LOC", "DIR"), "topic"),
+    "from": (("GOL", "LOC"), "source"),
+    "of": (("GOL", "LOC"), ""),
+    "with": (("GOL", "DIR", "EXT", "LOC"), "accompanier"),
+}
 _FIRST_OF_MOTION = 3  # the first role that only verbs of motion have
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
@@ -174,24 +181,26 @@ class _Labeled:
             yield node, () if nodes_of[word] > 1 else labeler.rivals(lemma, particles)
 
     def exclude(self, node: int, scores: Mapping[tuple[int, int], list[float]]) -> None:
-        """Make no agent of an object (*turned into a prince*), and no goal of a source."""
+        """Make no agent of an object (*turned into a prince*), and no goal of a source (*the train from Oslo*)."""
         tree, verb = self.draft.tree, self.draft.place(node)
         for (other, place), values in scores.items():
             is_object = tree and tree.heads[place] == verb + 1 > 0 and tree.relations[place] in _OBJECTS
             if is_object and Edge(node, "ARG0", other) not in self.draft.edges:
                 values[0] = -math.inf
-            for role in range(1, ROLES):
-                if self._is_opposite(node, role, place):
-                    values[role] = -math.inf
+            for role in self._impossible(node, self._preposition(place)):
+                values[role] = -math.inf
 
     def relabel(self, labeler: RoleLabeler, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
         roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.draft.edges) if edge.source == node)
         numbered = {n: role for n, role in roles if role is not None}
         for n, role in [*numbered.items()]:
-            place = self.draft.place(self.draft.edges[n].target)
-            if self.draft.forms[place - 1] == "with" and self._is_opposite(node, role, place):  # *go with me*
-                self.draft.edges[n] = self.draft.edges[n]._replace(role="accompanier")
+            edge = self.draft.edges[n]
+            values = scores.get(edge.target, ())
+            others = [values[one] for one in range(ROLES) if one not in numbered.values()] if values else []
+            _, loose = _WRONG.get(self._preposition(self.draft.place(edge.target)), ((), ""))
+            if loose and values and values[role] == -math.inf and max(others, default=-math.inf) < _LIKELY:
+                self.draft.edges[n] = edge._replace(role=loose)  # *go with me*
                 del numbered[n]
         edges = [n for n in numbered if self.draft.edges[n].target in scores][:_MOST]
         now = [numbered[n] for n in edges]
@@ -232,15 +241,19 @@ class _Labeled:
                     near.add(target)
                     self.draft.add_edge(node, f"ARG{role}", target)
 
-    def _is_opposite(self, node: int, role: int, place: int) -> bool:
-        """Return True for the goal of a frame after *from* (*the train from Oslo*), and a place after *with*."""
-        first = place
-        while first and first - 1 not in self.draft.aligned:
-            first -= 1
-        function = role_functions().function(self.draft.labels[node], role)
-        is_hearer = role < _FIRST_OF_MOTION and function == "GOL"  # *talk with him*
-        wrong = {*_WRONG.get(function, ())} - ({"with"} if is_hearer else set())
-        return not wrong.isdisjoint(self.draft.forms[first:place])
+    def _preposition(self, place: int) -> str:
+        """Return the preposition before the node of a word: *from* in *from the old town*, an empty string for none."""
+        before = place - 1
+        while before >= 0 and before not in self.draft.aligned and self.draft.forms[before] not in _PREPOSITIONS:
+            before -= 1
+        return self.draft.forms[before] if before >= 0 else ""
+
+    def _impossible(self, node: int, preposition: str) -> set[int]:
+        """Return the roles that no argument after a preposition has."""
+        functions, (wrong, _) = role_functions(), _WRONG.get(preposition, ((), ""))
+        found = {role: functions.function(self.draft.labels[node], role) for role in range(ROLES)}
+        hearers = range(_FIRST_OF_MOTION if preposition == "with" else 0)  # *talk with him*
+        return {role for role, name in found.items() if name in wrong and not (name == "GOL" and role in hearers)}
 
     def _below(self, node: int) -> set[int]:
         """Return the nodes that no way leads to from the top but through a frame."""
