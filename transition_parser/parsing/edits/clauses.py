@@ -35,8 +35,8 @@ def mend_questions(draft: Draft) -> None:
         ]
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
             _ask(draft, links[0], *_ASKED[draft.forms[word]])
-        elif not links and draft.forms[word] == "where":
-            _ask_place(draft, word)
+        elif not links:
+            _ask_predicate(draft, word, *_ASKED[draft.forms[word]])
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
         verb = draft.below(cause).get("ARG0", cause)
         if is_asking(draft, verb) and draft.place(verb) < draft.forms.index("why"):
@@ -62,28 +62,23 @@ def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
         draft.add_edge(link.target, role, asked)
 
 
-def _ask_place(draft: Draft, word: int) -> None:
-    """Put a place between a verb and the noun of a clause such as *where the station is*."""
+def _ask_predicate(draft: Draft, word: int, concept: str, role: str) -> None:
+    """Put what is asked for between a verb and the subject of a clause such as *where the station is*."""
     ends = (i for i in range(word + 2, len(draft.forms)) if draft.forms[i] in _COPULAS)
     end = next(ends, word)
     verbs = [node for place, node in draft.frames.items() if word - 3 <= place < word and is_asking(draft, node)]
-    if len(verbs) != 1 or re.search(r"\w", draft.forms[end + 1]):
+    inside = draft.inside(word + 1, end)
+    subjects = inside - {edge.target for edge in draft.edges if edge.source in inside}
+    if len(verbs) != 1 or len(subjects) != 1 or re.search(r"\w", draft.forms[end + 1]):
         return
-    (verb,) = verbs
-    loose = [node for node in draft.inside(word + 1, end) if {*draft.around(node).values()} == {"amr-unknown"}]
-    if len(loose) == 1:  # search made a question of *where*
-        of_word = [node for node in draft.at(word) if draft.labels[node] == "amr-unknown"]
-        draft.remove_edges(lambda edge: loose[0] in edge[::2] or not {*of_word}.isdisjoint(edge[::2]))
-        draft.removed.update(of_word)
-        draft.add_edge(verb, "ARG1", loose[0])
-    links = [edge for edge in draft.edges if edge.source == verb and word < draft.place(edge.target) < end]
-    if len(links) == 1:
-        below = draft.below(links[0].target)
-        places = {node for node in draft.below(verb).values() if draft.labels[node] in ("location", "place")}
-        asked = {node for node in below.values() if draft.labels[node] in ("amr-unknown", "location", "place")}
-        draft.removed.update(asked | {node for node in places if draft.neighbors(node) == {verb}})
-        node = draft.new_node("place", False, links[0].target)
-        draft.replace_edge(links[0], Edge(verb, "ARG1", node), Edge(links[0].target, "location", node))
+    (verb,), (subject,) = verbs, subjects
+    of_word = [node for node in draft.at(word) if draft.labels[node] in ("location", "place")]
+    removed = {*draft.nodes_of("amr-unknown"), *of_word}
+    draft.remove_edges(lambda edge: not removed.isdisjoint(edge[::2]) or {*edge[::2]} == {verb, subject})
+    draft.removed |= removed
+    asked = draft.new_node(concept, False, subject)
+    draft.add_edge(verb, "ARG1", asked)
+    draft.add_edge(subject, "mod" if role in ("-", "ARG0") else role, asked)
 
 
 def is_asking(draft: Draft, node: int) -> bool:

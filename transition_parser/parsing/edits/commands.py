@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.parsing.edits.draft import Draft
@@ -11,9 +11,7 @@ from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
-_AFTER, _OPENERS, _REQUESTED, _SAME_PAST, _WISHES = (
-    frozenset(word_list(f"edits: {name}")) for name in ("after commands", "openers", "requested", "same past", "wishes")
-)
+_OPENERS, _SAME_PAST, _WISHES = (frozenset(word_list(f"edits: {name}")) for name in ("openers", "same past", "wishes"))
 # what is before the verb of a command: `please` or a condition, another command, the beginning of a sentence
 _ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
 _ASKED = re.compile(
@@ -23,21 +21,18 @@ _ASKED = re.compile(
 _WITH_YOU = re.compile(
     r"\b(if|unless|when|whenever|because|since|while|until|before|after|that|whether) you (\w+ )?(n't |not )?$"
 )
-_JOINED = re.compile(rf"(\b(and|or|then)|[&,/]) {_ADVERBS}")
-_BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
 
 
 def mark_commands(draft: Draft) -> None:
-    """Mark commands, by the moods that the model predicts; without them rules find commands, and no mode is removed."""
+    """Mark commands, by the moods that the model predicts; without them *please* marks some, and no mode is removed."""
     moods = _moods(draft)
     is_request = draft.forms[0] in ("can", "could", "will", "would") and draft.forms[1] == "you"
-    draft.removed.update(() if is_request else _false_modes(draft, moods))
+    if not (is_request and any(edge.role == "polite" for edge in draft.edges)):
+        draft.removed.update(_false_modes(draft, moods))
     for node, roles, label in [*_commands(draft, moods)]:
         draft.add_argument(node, roles, label)
     _control(draft)
     _let_us(draft)
-    if is_request:
-        _request(draft)
 
 
 def _moods(draft: Draft) -> Sequence[str]:
@@ -62,24 +57,6 @@ def _control(draft: Draft) -> None:
         is_below = infinitive in draft.below(verb).values() and draft.forms[draft.place(verb) + 1] == "to"
         if you >= 0 and draft.labels[you] == "you" and is_below and "you" not in draft.around(infinitive).values():
             draft.add_argument(infinitive, ("ARG0",), "you")
-
-
-def _request(draft: Draft) -> None:
-    """Make a polite command of *could you …, please?* and *can you tell me …?*, not of *can you swim?*"""
-    unknown = {*draft.nodes_of("amr-unknown")}
-    asked = [edge for edge in draft.edges if edge.role.startswith("polarity") and not unknown.isdisjoint(edge[::2])]
-    if len(asked) != 1 or "possible-01" in draft.labels:
-        return
-    (edge,) = asked
-    node, verb = sorted(edge[::2], key=lambda end: end not in unknown)
-    if "please" in draft.forms or draft.words[draft.place(verb)].lemma in _REQUESTED:
-        draft.replace_edge(edge)
-        draft.merge(node, verb)
-        for role, label in (("mode", "imperative"), ("polite", "+")):
-            value = draft.below(verb).get(role)
-            draft.removed.discard(value)
-            if value is None:
-                draft.add_edge(verb, role, draft.new_node(label, True, verb))
 
 
 def _opens(form: str) -> bool:
@@ -155,8 +132,7 @@ def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequenc
         subject = draft.below(node).get("ARG0", node)
         if mood == IMPERATIVE and not is_wish and subject != node and draft.labels[subject] != "you":
             subject = _without_subject(draft, node, subject)
-        may_be = mood == UNSURE and draft.labels[subject] in (draft.labels[node], "you")
-        is_command = mood == IMPERATIVE or (may_be and _is_command(draft, place, node, commands))
+        is_command = mood == IMPERATIVE or (mood == UNSURE and _ASKED.search(_before(draft, place)))
         if is_command and not is_wish and node not in commands:
             commands.add(node)
             yield node, ("mode",), "imperative"
@@ -198,12 +174,3 @@ def _without_subject(draft: Draft, node: int, subject: int) -> int:
         return subject
     draft.replace_edge(edge)
     return node
-
-
-def _is_command(draft: Draft, place: int, node: int, commands: Collection[int]) -> bool:
-    following, before = draft.forms[place + 1], _before(draft, place)
-    lists = {s for s, _, t in draft.edges if t in commands and draft.labels[s] in CONJUNCTIONS}
-    is_certain = following in _AFTER or before.endswith(("do not ", "do n't "))
-    is_begin = _BEGIN.search(before) and is_certain
-    is_joined = not lists.isdisjoint(draft.around(node)) and _JOINED.search(before)
-    return bool(is_begin or is_joined or _ASKED.search(before))

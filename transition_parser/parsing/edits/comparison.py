@@ -40,12 +40,6 @@ def mend_comparisons(draft: Draft) -> None:
                 _as_soon(view, place)
             elif draft.forms[place - 1] != "soon" and (words := _words_of(view, place)) is not None:
                 _compare(view, words)
-    for place in range(len(draft.forms) - 3):
-        if draft.forms[place : place + 3] == ["as", "well", "as"]:
-            _as_well(draft, place)
-    both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
-    if len(both) == 2 and both[0] == 1:
-        _correlate(draft, *both)
 
 
 def _mend_consequence(draft: Draft, node: int) -> None:
@@ -111,37 +105,6 @@ def _as_soon(view: TreeView, place: int) -> None:
         draft.add_edge(node, "op1", clause)
 
 
-def _as_well(draft: Draft, place: int) -> None:
-    """Make a list of a verb and a thing a comparison: *she plays as well as her teacher*."""
-    for node in [node for node, places in enumerate(draft.alignments) if {*places} & {place, place + 1, place + 2}]:
-        verb, other = (draft.below(node).get(role, -1) for role in ("op1", "op2"))
-        if draft.labels[node] == "and" and verb in draft.frames.values() and other not in (-1, *draft.frames.values()):
-            draft.labels[node] = "have-degree-91"
-            draft.move_top(node, verb)
-            draft.replace_edge(Edge(node, "op1", verb), Edge(node, "ARG1", verb))
-            draft.replace_edge(Edge(node, "op2", other), Edge(node, "ARG4", other))
-            draft.add_below(node, "ARG2", "well")
-            draft.add_below(node, "ARG3", "equal")
-
-
-def _correlate(draft: Draft, *places: int) -> None:
-    """Make *the sooner …, the better …* `correlate-91` of two degrees."""
-    qualities = first, second = [draft.at(place) for place in places]
-    if all(qualities):
-        draft.remove_edges(lambda edge: edge.source in second and edge.target in first)
-        node = draft.new_node("correlate-91", False)
-        for number, nodes in enumerate(qualities, 1):
-            degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
-            if degree is None:
-                have_degree = draft.new_node("have-degree-91", False, nodes[0])
-                draft.add_edge(have_degree, "ARG2", nodes[0])
-                degree = draft.add_below(have_degree, "ARG3", "more")
-            elif draft.labels[degree] == "most":
-                draft.labels[degree] = "more"
-            draft.add_edge(node, f"ARG{number}", degree)
-        draft.top = node
-
-
 class _Words(NamedTuple):
     """The words of a comparison."""
 
@@ -176,8 +139,6 @@ def _words_of(view: TreeView, place: int) -> _Words | None:
         owner = view.subject(quality)
     if not view.nodes[other] and forms[other] in _AUXILIARIES:  # *than his wife does*
         other = view.dependent(other, "nsubj")
-    if view.relations[above] == "advmod" and forms[above] == "ago":
-        other, above = above, view.heads[above]
     is_joined = above in (marker, quality, *view.ancestors(quality))
     return _Words(owner, quality, marker, other, is_amount) if is_joined and min(owner, other) >= 0 else None
 

@@ -56,11 +56,12 @@ def _remove_weather(draft: Draft, frame: int) -> None:
 def _identify_name(draft: Draft, place: int) -> None:
     """Identify the owner of a name with who bears it: *my name is Ann* is `person :name … :domain i`."""
     label, is_said = SUBJECTS[draft.forms[place - 1]], draft.forms[place + 1] in _COPULAS
-    names, owners = [one for one in draft.at(place) if draft.labels[one] in ("name", "name-01")], draft.nodes_of(label)
+    names = [one for one in draft.at(place) if draft.labels[one].partition("-")[0] == "name"]
+    owners = draft.nodes_of(label)
     bearers = [
         one for one in range(len(draft.alignments)) if draft.place(one) == place + 2 and "name" in draft.below(one)
     ]
-    if len(names) == 1 and draft.labels[names[0]] == "name-01" and "ARG1" not in draft.below(names[0]):
+    if len(names) == 1 and draft.is_frame(names[0]) and "ARG1" not in draft.below(names[0]):
         for owner in owners:  # *what is your name?*
             draft.replace_edge(Edge(names[0], "ARG0", owner), Edge(names[0], "ARG1", owner))
     if not is_said or len(bearers) != 1 or len(names) > 1 or len(owners) > 1:

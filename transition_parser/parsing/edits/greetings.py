@@ -42,6 +42,9 @@ def _say(draft: Draft, verb: int, role: str, label: str) -> None:
     draft.removed.update({below.get("mode", verb)} & draft.constants)
     old, known = below.get(role, -1), draft.nodes_of(label)
     if old >= 0 and draft.labels[old] not in {*SUBJECTS.values()} - {label}:
+        if draft.labels[old] != label and role == "ARG1":
+            draft.set_role(Edge(verb, role, old), "degree")  # *thanks a lot*
+            draft.add_argument(verb, (role,), label)
         return
     if old >= 0 and not known and sum(old in edge[::2] for edge in draft.edges) == 1:
         draft.labels[old] = label

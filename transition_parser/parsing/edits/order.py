@@ -20,7 +20,7 @@ from transition_parser.parsing.edits.names import add_names, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
-from transition_parser.parsing.edits.questions import mend_direct_questions, mend_modal_questions
+from transition_parser.parsing.edits.questions import mend_direct_questions
 from transition_parser.parsing.edits.referents import mend_owners
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.text.languages import language_of
@@ -48,11 +48,10 @@ EDITS: Mapping[str, Edit] = {
     "lost names": _each(add_names),  # before commands: a verb that has its subject is none
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
-    "direct questions": _each(mend_direct_questions),
     "conditions": _each(mend_conditions),
     "subjects": _each(mend_subjects),  # a verb that has its subject now is no command
     "commands": _each(mark_commands),
-    "modal questions": _each(mend_modal_questions),  # after commands, which are none: *can you tell me …?*
+    "direct questions": _each(mend_direct_questions),  # after commands: *can you tell me …?* is none
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
     "addresses": _each(mend_addresses),
     "ages": _each(mend_ages),

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.parsing.edits.tree_view import ROLES
 from transition_parser.text import word_list
 
 _COPULAS = frozenset(word_list("edits: copulas"))
 _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | _COPULAS | {"am", "has", "have", "had", "can", "may"}
 _MODALS = {"possible-01": "ARG1", "recommend-01": "ARG1", "obligate-01": "ARG2"}
 _OF_FORMS = dict.fromkeys(("can", "could", "may", "might"), "possible-01") | {"should": "recommend-01"}
+_NO_MODALS = (*_MODALS, *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice")
+_REQUESTED = frozenset(word_list("edits: requested"))
+_REQUESTING = ("can", "could", "will", "would")
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
 
 
@@ -22,8 +23,8 @@ def mend_direct_questions(draft: Draft) -> None:
     forms, asked = draft.forms, draft.nodes_of("amr-unknown")
     first = forms[0]
     asks_whole = first in _AUXILIARIES and "?" in forms[-2:] and {"imperative", "amr-choice"}.isdisjoint(draft.labels)
-    if asks_whole and draft.is_frame(draft.top) and not asked:
-        draft.add_edge(draft.top, "polarity", draft.new_node("amr-unknown", False, draft.top))  # *do you know why*
+    if asks_whole and not asked and (draft.is_frame(draft.top) or first in _OF_FORMS):  # *do you know why*
+        asked = [draft.add_below(draft.top, "polarity", "amr-unknown")]
     if len(asked) != 1:
         return
     (unknown,) = asked
@@ -39,23 +40,15 @@ def mend_direct_questions(draft: Draft) -> None:
     edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
     if first in ("what", "which") and forms[1] in _COPULAS:
         _call(draft, unknown)
-    elif first in _AUXILIARIES and {edge[1:] for edge in edges} == {("polarity", unknown)}:
-        _ask_whole(draft, edges)
+    elif first in _AUXILIARIES and {edge[1:] for edge in edges if edge.role != "polite"} == {("polarity", unknown)}:
+        _ask_whole(draft, unknown, [edge for edge in edges if edge.role != "polite"])
     for source, role, target in edges:
         edge, begins = Edge(source, role, target), tuple(forms[:3])
-        if draft.labels[source] == "spell-01" and role == "manner":
-            _spell(draft, source)
-        elif draft.labels[source] == "mean-01" and role == "ARG2":
-            _mean(draft, source)
-        elif role in _OF_VERBS and (verb := draft.below(source).get(_MODALS.get(draft.labels[source], ""))):
+        if role in _OF_VERBS and (verb := draft.below(source).get(_MODALS.get(draft.labels[source], ""))):
             draft.replace_edge(edge, Edge(verb, _OF_VERBS[role], unknown))  # *how far can it jump*
         elif role == "quant" and begins[:2] == ("how", "much") and begins[2] in _COPULAS and source == draft.top:
             draft.top = draft.new_node("cost-01", False, unknown)
             draft.replace_edge(edge, Edge(draft.top, "ARG1", source), Edge(draft.top, "ARG2", unknown))
-        elif role == "quant" and draft.labels[source] in ROLES:  # *how many of the players*
-            draft.replace_edge(edge, edge._replace(source=draft.below(source).get("ARG0", source)))
-        elif role == "duration" and begins == ("how", "many", "times"):
-            draft.replace_edge(edge, edge._replace(role="frequency"))
         elif role == "mod" and source == unknown and first == "where" and begins[1] in _COPULAS:
             draft.top = draft.new_node("be-located-at-91", False, unknown)
             draft.replace_edge(edge, Edge(draft.top, "ARG1", target), Edge(draft.top, "ARG2", unknown))
@@ -67,44 +60,31 @@ def mend_direct_questions(draft: Draft) -> None:
                 draft.replace_edge(edge, Edge(min([*before, source], key=draft.place), "mod", unknown))
 
 
-def mend_modal_questions(draft: Draft) -> None:
-    """Ask whether something is possible or recommended: *Can cats swim?* is `possible-01 :polarity amr-unknown`."""
-    modal, asked = _OF_FORMS.get(draft.forms[0]), draft.nodes_of("amr-unknown")
-    others = (*_MODALS, *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice", "multi-sentence")
-    if modal is None or "?" not in draft.forms[-2:] or any(map(draft.nodes_of, others)):
+def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
+    """Give the polarity of a question whose answer is yes or no to its top alone, or to the possibility it asks for.
+
+    *Can cats swim?* is `possible-01 :polarity amr-unknown`. *Can you tell me …?* and *could you …, please?* are
+    requests.
+    """
+    draft.move_top(unknown, edges[0].source)
+    if draft.labels[draft.top] in (*CONJUNCTIONS, "contrast-01", "multi-sentence"):
         return
-    edges = [edge for edge in draft.edges if not {*asked}.isdisjoint(edge[::2])]
-    if edges not in ([], [(draft.top, "polarity", *asked)]):
+    first, second = draft.forms[:2]
+    is_asked = "please" in draft.forms or draft.words[draft.place(draft.top)].lemma in _REQUESTED
+    if is_asked and first in _REQUESTING and second == "you" and "possible-01" not in draft.labels:
+        draft.remove_edges(edges.__contains__)
+        draft.merge(unknown, draft.top)
+        for role, label in (("mode", "imperative"), ("polite", "+")):
+            if role not in draft.below(draft.top):
+                draft.add_edge(draft.top, role, draft.new_node(label, True, draft.top))
         return
-    draft.remove_edges(edges.__contains__)
-    node = draft.new_node(modal, False)
-    draft.add_edge(node, "ARG1", draft.top)
-    draft.add_edge(node, "polarity", asked[0] if asked else draft.new_node("amr-unknown", False, draft.top))
-    draft.top = node
-
-
-def _ask_whole(draft: Draft, edges: Sequence[Edge]) -> None:
-    """Give the polarity of a question whose answer is yes or no to its top alone."""
-    if draft.labels[draft.top] not in (*CONJUNCTIONS, "contrast-01", "multi-sentence"):
-        whole = Edge(draft.top, "polarity", edges[0].target)
-        for number, edge in enumerate(edges if edges != [whole] else ()):
-            draft.replace_edge(edge, *[whole] * (number == 0))
-
-
-def _spell(draft: Draft, verb: int) -> None:
-    """Make what is spelled the object of *spell*."""
-    below = draft.below(verb)
-    if "ARG2" in below and "ARG1" not in below:
-        edge = Edge(verb, "ARG2", below["ARG2"])
-        draft.replace_edge(edge, edge._replace(role="ARG1"))
-
-
-def _mean(draft: Draft, verb: int) -> None:
-    """Give what means something no agent that the words name as its owner alone: *what does your name mean*."""
-    agent = draft.below(verb).get("ARG0", verb)
-    is_owner = draft.labels[agent] in {*SUBJECTS.values()} - {*draft.forms} and len(draft.neighbors(agent)) > 1
-    if is_owner and "ARG1" in draft.below(verb):
-        draft.replace_edge(Edge(verb, "ARG0", agent))
+    if first in _OF_FORMS and "?" in draft.forms[-2:] and not any(map(draft.nodes_of, _NO_MODALS)):
+        modal = draft.new_node(_OF_FORMS[first], False)
+        draft.add_edge(modal, "ARG1", draft.top)
+        draft.top = modal
+    if edges != [Edge(draft.top, "polarity", unknown)]:
+        draft.remove_edges(edges.__contains__)
+        draft.add_edge(draft.top, "polarity", unknown)
 
 
 def _call(draft: Draft, unknown: int) -> None:

@@ -234,7 +234,7 @@ class _Labeled:
                 if score > values[OTHER_ROLE] and (role > 1 or other not in times):
                     used.add(f"ARG{role}")
                     self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
-            elif other not in near:
+            elif other not in near and not self._only_owns(other):
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
@@ -262,6 +262,14 @@ class _Labeled:
             return everything
         edges = [edge for edge in self.draft.edges if node not in edge[::2]]
         return everything - distances(edges, self.draft.top).keys()
+
+    def _only_owns(self, node: int) -> bool:
+        """Return True for a pronoun that the words mention once, as an owner: *what does your name mean*."""
+        mentions = [
+            place for place, form in enumerate(self.draft.forms) if SUBJECTS.get(form) == self.draft.labels[node]
+        ]
+        is_owned = any(edge[1:] == ("poss", node) for edge in self.draft.edges)
+        return node >= 0 and is_owned and len(mentions) == 1 and is_owner(self.draft, mentions[0])
 
     def remove_particle(self, node: int) -> None:
         """Remove the node of a particle that is a part of a frame (`grow-up-04 :direction up`)."""
