@@ -67,7 +67,8 @@ def _mend_name(draft: Draft, node: int, name: int) -> None:
     """Make the only string of a name that is an address the `:value` of the node."""
     touching = [edge for edge in draft.edges if name in edge[::2]]
     strings = [edge.target for edge in touching if edge.source == name]
-    entity = entity_of(draft.labels[strings[0]].strip('"')) if len(strings) == 1 and len(touching) == 2 else None
+    is_own = len(strings) == 1 and len(touching) == 2 and draft.graph.constants.issuperset(strings)
+    entity = entity_of(draft.labels[strings[0]].strip('"')) if is_own else None
     if entity is not None and name != draft.graph.top:
         draft.labels[node] = entity
         draft.add_below(node, "value", draft.labels[strings[0]])

@@ -97,7 +97,9 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
             if view.change((edge, edge._replace(target=other)), *moved):
                 free.remove(word)
     kinds = {draft.is_frame(edge.target) for edge in draft.members(node, role)}
-    listed = {edge.target for edge in draft.edges if view.is_list(edge.source) or edge.role == "ARG1"}
+    inside = set().union(*units.values())  # of these no verb is an object: *melt it , add flour and stir*
+    objects = {edge.target for edge in draft.edges if edge.role == "ARG1" and edge.source not in inside}
+    listed = objects | {edge.target for edge in draft.edges if view.is_list(edge.source)}
     for word in free if role == "op" else ():
         if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {draft.is_frame(other)}:
             for edge in [edge for edge in draft.edges if edge[::2] == (other, node)]:

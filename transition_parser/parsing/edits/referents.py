@@ -49,9 +49,9 @@ def mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
     if label is None or edge.target < 0 or word in draft.aligned:
         return
     if draft.labels[edge.target] in _PRONOUNS or label not in _NEVER:
-        is_wrong = draft.labels[edge.target] != label and (
-            edge.role == "ARG0" or view.relations[word] in ("nsubj", "obj")
-        )
+        is_object = view.relations[word] == "obj" and not draft.is_frame(edge.target)  # not *help me carry it*
+        is_certain = is_object or edge.role == "ARG0" or view.relations[word] == "nsubj"
+        is_wrong = is_certain and draft.labels[edge.target] != label
     else:
         is_wrong = edge.target == _other(view, word) or not may_be(view, label, edge.target)
     if is_wrong:
