@@ -30,7 +30,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.files import new_files
 from transition_parser.graphs.bank import AmrEntry, parse_entry, split_tokens
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import AMRS, NO_VALUE, set_amr, set_sentence_starts, value_of
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
 from transition_parser.parsing.parses import AmrParse, Parse
@@ -145,23 +144,6 @@ def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
     return np.array([add(value) if value else 0 for value in values], np.uint64)
 
 
-def tree_of(span: Span) -> DependencyTree:
-    """Return the tree over the words of a sentence of a parsed document, without white space."""
-    words = [token for token in span if shows(token.text)]
-    number = {token.i: k for k, token in enumerate(words, 1)}
-    heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
-    tree = DependencyTree(tuple(heads), tuple(token.dep_ for token in words))
-    problem = tree.why_invalid()
-    if problem:
-        raise InputError(f"{span.text!r:.60} is not a sentence with a tree: {problem[1]}")
-    return tree
-
-
-def trees_of(document: Doc) -> list[DependencyTree]:
-    """Return the tree of each sentence that has words."""
-    return [tree_of(span) for span in document.sents if shows(span.text)]
-
-
 # --- AMRs ---------------------------------------------------------------------------------------------
 
 
@@ -219,12 +201,6 @@ def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
     # tokens may have been merged or split since parsing
     tokens = [span.doc.char_span(start + a, start + b, alignment_mode="expand") for a, b in kept["words"]]
     return [tuple({token.i: token for word in words for token in tokens[word]}.values()) for words in entry.alignments]
-
-
-def amr_nodes_of(token: Token) -> list[int]:
-    """Return the indices of the AMR nodes that are aligned to a token."""
-    span = token.doc[token.i : token.i + 1]
-    return [node for node, tokens in enumerate(amr_tokens_of(span)) if token in tokens]
 
 
 def _kept(span: Span) -> tuple[int, dict] | None:
@@ -389,9 +365,9 @@ class TreeComponent(_Component):
     """The component that writes dependency trees into documents.
 
     It sets `head` and `dep` of tokens, and `is_sent_start` where it is None. It sets `pos`, `lemma`, `tag` and `morph`
-    of tokens that have none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and
-    `doc._.tree`; `doc.noun_chunks` works on its trees. `nlp.evaluate` scores trees, tags, features and lemmas as those
-    of spaCy's own components. The option `root` is the relation of roots, such as `ROOT` of spaCy's own parsers.
+    of tokens that have none, if the model predicts them. It also provides `token._.arc_score`; `doc.noun_chunks` works
+    on its trees. `nlp.evaluate` scores trees, tags, features and lemmas as those of spaCy's own components. The option
+    `root` is the relation of roots, such as `ROOT` of spaCy's own parsers.
     """
 
     formalism = TREES
@@ -409,15 +385,13 @@ class TreeComponent(_Component):
 
     def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
         super().__init__(name, model, options)
-        _extend(Doc, "tree", getter=trees_of)
-        _extend(Span, "tree", getter=tree_of)
         _extend(Token, "arc_score", default=None)
 
 
 class AmrComponent(_Component):
     """The component that writes AMRs into documents.
 
-    It provides `doc._.to_amr()`, `span._.to_amr()`, `span._.amr`, `span._.amr_tokens` and `token._.amr_nodes`. It sets
+    It provides `doc._.to_amr()`, `span._.to_amr()`, `span._.amr` and `span._.amr_tokens`. It sets
     `is_sent_start` of tokens where it is None.
     """
 
@@ -430,7 +404,6 @@ class AmrComponent(_Component):
         _extend(Span, "to_amr", method=to_amr)
         _extend(Span, "amr", getter=amr_of)
         _extend(Span, "amr_tokens", getter=amr_tokens_of)
-        _extend(Token, "amr_nodes", getter=amr_nodes_of)
 
 
 def _register(kind: type[_Component], factory: str, model: str, assigns: Sequence[str]) -> Callable[..., _Component]:
@@ -464,6 +437,6 @@ make_tree_component = _register(
     TreeComponent,
     "transition_parser",
     "en",
-    [f"token.{name}" for name in ("head", "dep", "pos", "lemma", "tag", "morph", "is_sent_start")] + ["doc._.tree"],
+    [f"token.{name}" for name in ("head", "dep", "pos", "lemma", "tag", "morph", "is_sent_start")],
 )
 make_amr_component = _register(AmrComponent, "transition_amr", "amr", ["doc._.to_amr"])
