@@ -116,7 +116,7 @@ def test_one_rule_for_what_is_left_out(write, out, command):
         assert ids == ["a", *(() if command == "align" else TOO_MUCH), "z"]
         if command == "align":
             run_here("oracle", out / "x.amr", "--system", "amr", "--check")
-            assert (out / "x.amr").read_text().startswith(header) and "no_graph" not in (out / "x.amr").read_text()
+            assert "header" not in (out / "x.amr").read_text() and "no_graph" not in (out / "x.amr").read_text()
     elif command != "preprocess":
         assert len((out / "x.act").read_text().splitlines()) == 2
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import open_input, output
+from transition_parser.base.files import output
 from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     VOCABULARY,
@@ -23,8 +22,8 @@ from transition_parser.cli.options import (
     report_left_out,
     wanted_columns,
 )
-from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
-from transition_parser.graphs.conllu import blocks, read_conllu
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles import static
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
@@ -117,41 +116,29 @@ def add_align(parser: argparse.ArgumentParser) -> None:
 def run_align(arguments: argparse.Namespace) -> int:
     """Align every node of AMRs to at least one token, and write the bank with the alignments.
 
-    Ids, comments, variables, the order of branches, indentation and :wiki stay as they are; comments inside a graph go
-    before it. An entry without `# ::tok` gets this line, since alignments are indices of its tokens. Alignments in IN
-    are kept and completed, unless --from-scratch is given.
+    Ids, comments, variables and :wiki stay; graphs are laid out anew, and headers of the file are left out. An entry
+    without `# ::tok` gets this line, since alignments are indices of its tokens. Alignments in IN are kept and
+    completed, unless --from-scratch is given.
     """
     if arguments.json and arguments.output == "-":
         raise InputError("--json needs standard output for itself: give a file for OUT")
     left_out: Problems = [] if arguments.skip_bad else None
-    with open_input(arguments.input) as file:
-        lines = list(file)  # read only once, because the input may be a pipe
-    new = {entry.line: entry for entry in _aligned(arguments, lines, left_out)}
-    if not new:
-        raise nothing_left([arguments.input], left_out or [])
-    with output(arguments.output) as file:
-        for start, block in blocks(lines, arguments.input, blank=True):
-            is_comment = all(line.lstrip().startswith("#") for line in block)
-            if start in new:
-                print(*marked(new[start], arguments.style, arguments.from_scratch), sep="\n", file=file)
-            elif not block[0].strip() or (is_comment and is_header(metadata_of(block))):
-                print(*block, sep="\n", file=file)
-    report_left_out(left_out or [])
-    if arguments.output != "-":
-        nodes = sum(len(entry.alignments) for entry in new.values())
-        print_figures({"entries": len(new), "nodes": nodes, "left_out": len(left_out or [])}, arguments.json)
-    return 0
-
-
-def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Problems) -> Iterator[AmrEntry]:
-    """Yield the entries with their new alignments; entries without a derivation are left out."""
-    entries = with_sentences(parse_bank(lines, arguments.input, left_out), left_out)
+    entries = with_sentences(read_bank(arguments.input, left_out), left_out)
     others = [entry for path in arguments.train for entry in with_sentences(read_bank(path, left_out), left_out)]
     table = train_table([*entries, *others])
     results = aligned(entries, table, not arguments.from_scratch, arguments.processes)
     derived = derive(progress(results, "align", len(entries)), AmrSystem(), arguments.processes)
-    for item in derived_alone(derived, left_out):
-        yield item.entry
+    new = [item.entry for item in derived_alone(derived, left_out)]
+    if not new:
+        raise nothing_left([arguments.input], left_out or [])
+    with output(arguments.output) as file:
+        for entry in new:
+            file.write(marked(entry, arguments.style))
+    report_left_out(left_out or [])
+    if arguments.output != "-":
+        nodes = sum(len(entry.alignments) for entry in new)
+        print_figures({"entries": len(new), "nodes": nodes, "left_out": len(left_out or [])}, arguments.json)
+    return 0
 
 
 def add_merge(parser: argparse.ArgumentParser) -> None:

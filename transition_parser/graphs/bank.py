@@ -130,6 +130,7 @@ class AmrEntry:
         alignments: Sequence[Sequence[int]],
         wiki: Mapping[int, str] | None = None,
         alignment_markers: bool = True,
+        variables: Sequence[str | None] | None = None,
     ) -> AmrEntry:
         """Return the entry with another graph. Metadata and `comments` stay.
 
@@ -140,8 +141,9 @@ class AmrEntry:
         alignments: the tokens of each node
         wiki: node → value of `:wiki`
         alignment_markers: True to write `~e.N` into `penman`
+        variables: the names of the variables, see `AmrGraph.to_penman`
         """
-        layout = PenmanLayout(graph, wiki)
+        layout = PenmanLayout(graph, wiki, variables)
         number = {old: new for new, old in enumerate(layout.order)}
         return replace(
             self,

@@ -267,14 +267,11 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Se
         yield replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
-def blocks(lines: Iterable[bytes], path: str | None, blank: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the first line, and the lines, of each block of lines between blank lines.
-
-    blank: True to yield blocks of blank lines, too
-    """
+def blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the first line, and the lines, of each block of lines between blank lines."""
     numbered = ((number, decode_line(raw, path, number)) for number, raw in enumerate(lines, 1))
     for has_text, run in groupby(numbered, lambda one: bool(one[1].strip())):
-        if has_text or blank:
+        if has_text:
             numbers, block = zip(*run, strict=True)
             yield numbers[0], [*block]
 
