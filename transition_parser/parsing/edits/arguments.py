@@ -31,8 +31,9 @@ def _with_nouns(view: TreeView) -> dict[int, int]:
     frames = {}
     for word, nodes in enumerate(view.nodes):
         form, label = view.draft.forms[word], view.draft.labels[nodes[0]] if len(nodes) == 1 else ""
-        is_participle = view.relations[word] in ("xcomp", "ccomp", "advcl") and form.endswith("ing")
-        is_verb = is_participle or view.dependent(word, "nsubj") >= 0 > view.dependent(word, "cop")
+        is_predicate = form.endswith("ing") or view.dependent(word, "cop") >= 0
+        is_clause = view.relations[word] in ("xcomp", "ccomp", "advcl") and is_predicate
+        is_verb = is_clause or view.dependent(word, "nsubj") >= 0 > view.dependent(word, "cop")
         if is_verb and label[:3] == form[:3] and view.draft.is_frame(nodes[0]):
             frames[word] = nodes[0]
     return frames
@@ -51,6 +52,10 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and max(referring, default=-1) < 0
         if is_made or is_beside:
             view.change((edge, None))
+            continue
+        if is_bare and edge.role == "ARG0" and word >= 0 and (view.relations[word], view.heads[word]) == ("obl", verb):
+            is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
+            draft.set_role(edge, "ARG2" if is_free else "instrument")  # *made from seeds*
             continue
         if word == subject or view.is_in(edge.target, inside) or (word in upper and not is_bare):
             continue

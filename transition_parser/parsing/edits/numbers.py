@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 
 from transition_parser.graphs.amr import Edge, quoted
@@ -65,6 +66,7 @@ def _mend_age(draft: Draft, place: int, label: str, number: str) -> None:
 
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 _ORDINALS = word_list("edits: ordinals")
+_MONTHS = [month.lower() for month in calendar.month_name[1:]]
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 # the concepts that have dates in other roles than `:time`
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
@@ -73,8 +75,11 @@ _OF_DATES = "be-temporally-at-91 date-interval and or between after before until
 def mend_dates(draft: Draft) -> None:
     """Give centuries and seasons their dates, and a year without one, as the time of the frame before it."""
     for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod")]:
-        if draft.labels[edge.target] in _SEASONS:
+        if (said := draft.labels[edge.target]) in _SEASONS:
             draft.set_role(edge, "season")
+        elif said in _MONTHS and draft.neighbors(edge.target) == {edge.source}:
+            draft.removed.add(edge.target)
+            draft.add_below(edge.source, "month", str(_MONTHS.index(said) + 1))
     for place, form in enumerate(draft.forms):
         if form.isdigit() and draft.forms[place - 1] == "in":
             _mend_year(draft, place)
@@ -99,14 +104,18 @@ def _mend_year(draft: Draft, place: int) -> None:
     ]  # no frame has a `:quant`
     is_lost = _YEAR.fullmatch(form) and not found and place not in draft.aligned
     is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
-    before = [verb for verb in draft.frames if verb < place]
+    before = [
+        (at, node)
+        for node in range(len(draft.labels))
+        if draft.is_frame(node) and -1 < (at := draft.place(node)) < place
+    ]
     if before and (is_lost or is_stray):
         date = draft.new_node("date-entity", False, found[0].target if found else -1)
         for edge in found:
             draft.replace_edge(edge, Edge(date, "year", edge.target))
         if is_lost:
             draft.add_below(date, "year", form)
-        draft.add_edge(draft.frames[max(before)], "time", date)
+        draft.add_edge(max(before)[1], "time", date)
 
 
 def _put_date(draft: Draft, first: int, end: int) -> int:

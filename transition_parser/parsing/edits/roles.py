@@ -177,6 +177,7 @@ class _Labeled:
             lemma = lemma_of(self.draft.labels[node])
             own = {node} if "-" not in lemma else set()
             free = [place for place in following if place not in nodes_of or alone.get(place, ()) == own]
+            free = [place for place in free if self.draft.tree is None or self.draft.tree.relations[place] != "case"]
             particles = [form for place in free if (form := self.draft.forms[place]) not in SUBJECTS]  # *cut it*
             yield node, () if nodes_of[word] > 1 else labeler.rivals(lemma, particles)
 
@@ -225,7 +226,8 @@ class _Labeled:
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
         times = {e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration")}
         near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
-        near |= self._below(node)  # *destroys the new dam*: has its places
+        near |= self._below(node)  # *destroys the new dam*
+        near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
             if score <= (_LIKELY if other in shared else _SURE) or f"ARG{role}" in used:
