@@ -120,7 +120,10 @@ def _identify(view: TreeView, word: int) -> None:
     """Join the node of what somebody is with that of its name: *John, who is her uncle*, *Lee, the owner*."""
     draft, head = view.draft, view.heads[word]
     name, other = view.argument(head), view.node(word)
-    if min(name, other) < 0 or "name" not in draft.below(name) or "name" in draft.below(other):
+    if min(name, other) < 0 or "name" in draft.below(other):
+        return
+    sources = [{edge.source for edge in draft.edges if edge.target == node} for node in (name, other)]
+    if "name" not in draft.below(name) and (view.full[word] != "appos" or sources[0].isdisjoint(sources[1])):
         return
     if view.draft.is_frame(other) or view.is_list(name) or name in draft.neighbors(other):
         return

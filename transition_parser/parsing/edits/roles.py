@@ -224,7 +224,7 @@ class _Labeled:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
-        times = {e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration")}
+        outside = {e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration", "location")}
         near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
         near |= self._below(node)  # *destroys the new dam*
         near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}
@@ -233,7 +233,7 @@ class _Labeled:
             if score <= (_LIKELY if other in shared else _SURE) or f"ARG{role}" in used:
                 continue
             if other in loose:
-                if score > values[OTHER_ROLE] and (role > 1 or other not in times):
+                if score > values[OTHER_ROLE] and (role > 1 or other not in outside):
                     used.add(f"ARG{role}")
                     self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
             elif other not in near and not self._only_owns(other):
