@@ -76,9 +76,7 @@ def test_a_malicious_checkpoint_is_not_unpickled(tmp_path):
     assert "not a checkpoint" in fails("parse", path, SAMPLE)
     torch.save({"model": {}, "cfg": {"model": Attack()}}, path)
     said = fails("parse", path, SAMPLE)
-    assert (
-        f"holds Python objects ({open.__module__}.open) that are not read, because reading them could run code" in said
-    )
+    assert "holds Python objects that are not read, because reading them could run code" in said
     assert "weights_only" not in said
     assert not (tmp_path / "pwned").exists()
 

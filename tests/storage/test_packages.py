@@ -83,7 +83,7 @@ def test_a_wheel_says_what_it_is_and_needs(wheel, model):
     assert "transition_parser_fr-1.0.dist-info/licenses/LICENSE.txt" in names
     assert {"transition_parser_fr/fr/README.md", "transition_parser_fr/fr/config.json"} < {*names}
     assert (info["Name"], info["Version"]) == ("transition-parser-fr", "1.0")
-    assert info["License-Expression"] == "CC-BY-SA-4.0"
+    assert info["License"] == "CC BY-SA 4.0"
     body = info.get_payload(decode=True).decode()
     assert "à nous" in body and "license:" not in body
     (need,) = map(Requirement, info.get_all("Requires-Dist"))

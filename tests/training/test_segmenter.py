@@ -1,11 +1,9 @@
 """Training of segmenters: what is in the treebank is learned, and the same again from the same files."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 
-from tests.helpers.tiny_segmenter import TINY, tiny_segmenter, write_treebank
+from tests.helpers.tiny_segmenter import tiny_segmenter, write_treebank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.segmenters import save_segmenter
 from transition_parser.training.segmenter import (
@@ -48,17 +46,6 @@ def test_the_dropout_and_the_epoch_that_are_best_on_dev_are_kept(tmp_path):
     best = {dropout: max(sum(scores) for told, *_, scores in reports if told == dropout) for dropout in (0.9, 0.0)}
     assert best[0.0] > best[0.9] + 10
     assert sum(kept) == pytest.approx(best[0.0], abs=5)  # half precision may move a few
-
-
-def test_a_connector_between_letters_ends_no_token(tmp_path):
-    """Where training has `_` between blanks alone, a word that holds one stays whole all the same."""
-    path = write_treebank(tmp_path / "t.conllu")
-    path.write_text(path.read_text(encoding="utf-8") + f"1\t_{REST}\n2\tchat{REST}\n\n" * 20, encoding="utf-8")
-    found = {}
-    for share in (0.0, 0.05):
-        segmenter = train_segmenter(written_sentences([path]), options=replace(TINY, connected=share))
-        found[share] = [token.form for token in segmenter.tokens("_ le ch_at")]
-    assert found[0.05] == ["_", "le", "ch_at"] != found[0.0]
 
 
 def test_written_sentences_are_those_of_the_file(tmp_path):

@@ -229,12 +229,8 @@ def front_matter(folder: Path) -> dict[str, Any]:
 
     try:
         values = yaml.safe_load("\n".join(lines[1 : lines.index(_FENCE, 1)])) or {}
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "can't be read"
-        raise input_error(f"front matter: {problem}", path, None if mark is None else mark.line + 2) from None
-    except ValueError as error:  # a date that does not exist
-        raise input_error(f"front matter: {error}", path) from None
+    except (yaml.YAMLError, ValueError) as error:  # a `ValueError` for a date that does not exist
+        raise input_error(f"front matter: {' '.join(str(error).split())}", path) from None
     if not isinstance(values, dict):
         raise input_error("front matter: write keys with values, such as `language: en`", path)
     known = {name: value for name, value in values.items() if name in CARD}  # model hubs use many more keys

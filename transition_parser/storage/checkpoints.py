@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
-import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -52,8 +51,6 @@ from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.text.languages import language_of
 from transition_parser.transitions import SYSTEMS
 from transition_parser.transitions.amr import AmrSystem
-
-_CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
@@ -119,8 +116,11 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     allow_fairseq_checkpoints()
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds of errors for a file that is no checkpoint
-        raise input_error(_why_not_read(error), path) from None
+    except pickle.UnpicklingError:  # torch's own message advises to switch its protection off
+        problem = "holds Python objects that are not read, because reading them could run code"
+        raise input_error(f"{problem}: train and save the model with `fairseq-train`", path) from None
+    except Exception:  # torch raises many kinds of errors for a file that is no checkpoint
+        raise input_error("the file is not a checkpoint of fairseq-train, or is damaged", path) from None
     if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
         raise input_error("the file is not a checkpoint of fairseq-train", path)
     state["model"] = checked_weights(state["model"], path)
@@ -167,17 +167,6 @@ def _check_archive(path: Path) -> None:
             raise InputError("the file is not a checkpoint of fairseq-train, or is damaged") from None
         if damaged is not None:
             raise InputError(f"the checkpoint is damaged: the checksum of {short_repr(damaged)} is wrong")
-
-
-def _why_not_read(error: Exception) -> str:
-    """Return the reason that a checkpoint can't be read; torch's own message advises to switch its protection off."""
-    if not isinstance(error, pickle.UnpicklingError):
-        return "the file is not a checkpoint of fairseq-train, or is damaged"
-    named = _CLASS.search(str(error))
-    return (
-        f"holds Python objects{f' ({named[1]})' if named else ''} that are not read, because reading them could run "
-        "code: train and save the model with `fairseq-train --task transition_parsing`"
-    )
 
 
 def _mean(paths: Sequence[str | os.PathLike]) -> tuple[dict[str, Any], Path]:

@@ -157,8 +157,8 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
     if not isinstance(values, dict) or not values:
         raise input_error("the checkpoint's 'model' is not a dictionary of weights", path)
     for name, value in values.items():
-        problem = "has a name that is not a string" if not isinstance(name, str) else _why_not_weights(value)
-        if problem:
+        if not (isinstance(name, str) and _is_plain(value)):
+            problem = f"is not a plain tensor of {', '.join(FLOATS)} with a name"
             raise input_error(f"the checkpoint's {short_repr(name)} {problem}", path)
     check_finite(values, path)
     return dict(values)
@@ -255,12 +255,9 @@ _DRAWN = frozenset({"uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_"
 _SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
 
 
-def _why_not_weights(value: object) -> str | None:
-    if not isinstance(value, Tensor):
-        return f"is not a tensor but {short_repr(value)}"
-    if value.dtype not in FLOATS.values():
-        return f"is of type {str(value.dtype).removeprefix('torch.')}, not one of {', '.join(FLOATS)}"
-    stored = value.device.type == "cpu" and value.layout is torch.strided and not value.is_nested
-    if not stored or value.numel() * value.element_size() > value.untyped_storage().nbytes():
-        return "is not a plain tensor with all its numbers"
-    return None
+def _is_plain(value: object) -> bool:
+    """Return True for a tensor of floats on the CPU with all its numbers."""
+    if not isinstance(value, Tensor) or value.dtype not in FLOATS.values() or value.is_nested:
+        return False
+    is_dense = value.device.type == "cpu" and value.layout is torch.strided
+    return is_dense and value.numel() * value.element_size() <= value.untyped_storage().nbytes()

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.metadata import Metadata, RawMetadata
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -104,18 +103,8 @@ def _metadata(package: ModelPackage, card: ModelCard, folder: Path, licenses: Se
         "description": card_text(folder),
     }
     if card.license:
-        values.update(_license(card.license))
+        values["license"] = card.license
     return Metadata.from_raw(values).as_rfc822().as_bytes()
-
-
-def _license(text: str) -> RawMetadata:
-    """Return the license as an SPDX expression, such as `CC-BY-SA-4.0` for `CC BY-SA 4.0`; else as free text."""
-    for expression in (text, text.replace(" ", "-")):
-        try:
-            return {"license_expression": canonicalize_license_expression(expression)}
-        except InvalidLicenseExpression:
-            continue
-    return {"license": text}
 
 
 def _requirements(card: ModelCard, folder: Path) -> list[str]:

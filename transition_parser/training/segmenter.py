@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeler, flags_of
 from transition_parser.preprocess.dependency import balanced
-from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
+from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters
 from transition_parser.text.columns import domain_of
 from transition_parser.text.learned_segmentation import (
     Habits,
@@ -37,9 +36,6 @@ from transition_parser.text.segmentation import Segmenter
 from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
-_CONNECTOR = "_"
-_CONNECTED = re.compile(rf"[^\W_]{_CONNECTOR}|{_CONNECTOR}[^\W_]")  # `_` beside a letter or digit
-_LETTERS = "Aaǅʰا"  # one letter of each Unicode category of letters
 _WINDOW, _WINDOWS = 500, 2  # the number of characters in a window, and of windows in a batch
 _PARAGRAPH_BREAK = 0.05  # probability of a paragraph end where the treebank has none
 _CHARACTERS_SEEN, _MOST_EPOCHS = 6_000_000, 150
@@ -57,9 +53,6 @@ class SegmenterOptions:
     dropouts: tuple[float, ...] = (0.1, 0.3)
     decay: float = 0.998  # of the running mean of the weights (Polyak averaging), which becomes the segmenter
     hidden: float = 0.02  # probability of replacing a character by `UNKNOWN`; its Unicode category stays
-    # probability of replacing a letter between letters of a token by `_`, where the treebank has no `_` beside letters;
-    # the token does not end there, as in Unicode Annex 29, WB13
-    connected: float = 0.003
     rate: float = 3e-3  # the largest learning rate
     seed: int = 1
     pretrained: str | None = None  # the encoder whose pieces help where no blanks are between words, if in four bits
@@ -191,8 +184,6 @@ class _Corpus:
         self, sentences: Sequence[WrittenSentence], labeler: NetworkLabeler, options: SegmenterOptions
     ) -> None:
         self._context, self._hidden = labeler.network.context, options.hidden
-        self._connected = 0.0 if any(map(_CONNECTED.search, map(_text, sentences))) else options.connected
-        self._connector = (*map(torch.tensor, labeler.inputs(_CONNECTOR)),)
         self._random = random.Random(options.seed)
         self._parts = [_part(sentence, labeler) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
@@ -210,9 +201,6 @@ class _Corpus:
         """Yield the batches of an epoch in random order."""
         ids, kinds, codes, domains, flags, counts = self._stream()
         ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
-        connected = _between_letters(kinds, flags, counts) & (torch.rand(len(ids)) < self._connected)
-        inputs = zip(self._connector, (ids, kinds, codes), strict=True)
-        ids, kinds, codes = (torch.where(connected, *both) for both in inputs)
         inner, around = _WINDOW, _WINDOW + 2 * self._context
         starts = torch.arange(0, len(ids) - around + 1, inner)
         for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
@@ -231,15 +219,6 @@ class _Corpus:
         pieces += [self._edges] * (2 + _WINDOW // self._context)
         first = self._random.randrange(self._context)  # so that windows begin elsewhere in each epoch
         return [torch.cat(tensors)[first:] for tensors in zip(*pieces, strict=True)]
-
-
-def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
-    """Return (T,) bool, True for the letters of a token that have letters of the token on both sides."""
-    letters = torch.isin(kinds, torch.tensor(categories(_LETTERS)))
-    goes_on = (flags[:, 0] == 0) & (counts > 0)
-    found = torch.zeros_like(letters)
-    found[1:-1] = letters[:-2] & letters[1:-1] & letters[2:] & goes_on[:-2] & goes_on[1:-1]
-    return found
 
 
 def _part(sentence: WrittenSentence, labeler: NetworkLabeler) -> tuple[Tensor, ...]:
