@@ -44,8 +44,6 @@ def test_lines_with_sentences_have_rows(model, option, tmp_path):
     rows = objects(run_here(*arguments).stdout)
     assert [(row["line"], row["id"], len(row["words"])) for row in rows] == [(2, "1", 3), (5, "2", 1)]
     assert all(text[word["start"] : word["end"]] == word["form"] for row in rows for word in row["words"])
-    shards = [run_here(*arguments, "--shard", f"{i}/2").stdout for i in (1, 2)]
-    assert objects("".join(shards)) == rows
     written = run_here("parse", model, path, option, *SAME).stdout
     assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
 

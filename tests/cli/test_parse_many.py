@@ -1,4 +1,4 @@
-"""`parse` of several inputs, of tables, into folders, and in shards."""
+"""`parse` of several inputs, of tables, and into folders."""
 
 import json
 import re
@@ -7,7 +7,6 @@ import pytest
 
 from tests.cli.test_parse_stream import parsing, write
 from tests.conftest import SAMPLE, run_here
-from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.conllu import parse_conllu
 
 SAME = ("--precision", "fp32")
@@ -165,41 +164,3 @@ def test_tables_and_folders_that_are_not_named_in_full(tmp_path):
     assert "the file is a table: name the column" in said
     said = parse(path, "--column", "text", "-o", out, "--resume", status=2).stderr
     assert "give -o DIR/" in said and not out.exists()
-
-
-# --- shards -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("of", mostly_slow([1, 3, 4], 3))
-@pytest.mark.parametrize(
-    ("model", "text", "options"),
-    [
-        ("en-ewt", SAMPLE, ()),
-        ("en-amr", "Go now .\n\nStop !\nWhy ?\n", ()),
-        ("en-ewt", "Go now. Stop! Why?\n\nHe didn't.\n\n\nHi there.\n", ("--raw",)),
-        ("en-ewt", "".join(json.dumps(row) + "\n" for row in ROWS * 3), ("--column", "text")),
-    ],
-)
-def test_shards_together_are_the_whole(model, text, options, of, tmp_path):
-    suffix = ".jsonl" if "--column" in options else ".txt"
-    other = tmp_path / f"in{suffix}"
-    other.write_text(text.read_text(encoding="utf-8") if text is SAMPLE else text, encoding="utf-8")
-    arguments = ("parse", model, other, other, *SAME, *options)
-    expected = run_here(*arguments).stdout
-    found = []
-    for number in range(1, of + 1):
-        out = tmp_path / str(number)
-        run_here(*arguments, "--shard", f"{number}/{of}", "-o", out)
-        found.append(out.read_text(encoding="utf-8"))
-    assert "".join(found) == expected and (of > 3 or all(found))
-
-
-def test_shards_of_a_folder_are_files(tmp_path):
-    paths = [tmp_path / f"{name}.txt" for name in "abcde"]
-    for path in paths:
-        path.write_text("Go .\n")
-    written = []
-    for number in (1, 2):
-        parse(*paths, "--shard", f"{number}/2", "-o", f"{tmp_path / str(number)}/")
-        written.append(sorted(path.stem for path in (tmp_path / str(number)).iterdir()))
-    assert written == [["a", "c", "e"], ["b", "d"]]

@@ -10,7 +10,7 @@ from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.bulk import read_items, several, shard_of
+from transition_parser.parsing.bulk import read_items, several
 from transition_parser.parsing.texts import Reading
 
 TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
@@ -46,20 +46,6 @@ def items_of(paths, reading) -> list[tuple]:
     columns = ((one, "text" if one.path.endswith(".jsonl") else None) for one in several(paths))
     items = [item for one, column in columns for item in read_items(one, reading, column)]
     return [([(str(s), s.forms, s.path, s.line, s.spans) for s in item.sentences], str(item.kept)) for item in items]
-
-
-@ALL
-@pytest.mark.parametrize("of", [1, 2, 3, 5, 200])
-def test_all_shards_are_the_files(name, of, tmp_path):
-    text, reading = FILES[name]
-    paths = [str(tmp_path / f"{folder}.{name}") for folder in "ab"]
-    for path in paths:
-        Path(path).write_bytes(text.encode())
-    whole = items_of(paths, reading)
-    shards = [[*shard_of(lambda: items_of(paths, reading), number, of)] for number in range(1, of + 1)]
-    assert [item for one in shards for item in one] == whole
-    sizes = [*map(len, shards)]
-    assert max(sizes) - min(sizes) <= 1
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.conllu", "\n\n"), ("a.amr", HEADER)])

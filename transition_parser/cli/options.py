@@ -173,14 +173,6 @@ def import_user_dir(folder: str | None) -> None:
             raise missing_extra("train", f"the models of {folder}", str(error)) from None
 
 
-def shard(text: str) -> tuple[int, int]:
-    """Parse `I/N` with 1 ≤ I ≤ N, for argparse."""
-    number, slash, of = text.partition("/")
-    if not slash or not 1 <= int(number) <= int(of):
-        raise argparse.ArgumentTypeError(f"{text} is not I/N with I from 1 to N")
-    return int(number), int(of)
-
-
 def print_figures(figures: dict, as_json: bool) -> None:
     """Print figures as one JSON object, or one figure a line."""
     if as_json:

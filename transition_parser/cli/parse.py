@@ -18,7 +18,6 @@ from transition_parser.cli.options import (
     import_user_dir,
     positive,
     print_figures,
-    shard,
 )
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, formalism_of_files
 from transition_parser.text.segmentation import LONGEST
@@ -112,10 +111,6 @@ def _add_speed(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--batch-tokens", type=positive, metavar="N", help=batch)
     resume = "keep the files that DIR/ has already: each file is written whole or not at all"
     group.add_argument("--resume", action="store_true", help=resume)
-    part = "parse the I-th of N parts of the input; the outputs of all parts, joined in order, are the whole output"
-    group.add_argument(
-        "--shard", type=shard, default=(1, 1), metavar="I/N", help=f"{part} (with -o DIR/: every N-th file)"
-    )
 
 
 def run_parse(arguments: argparse.Namespace) -> int:
@@ -138,7 +133,7 @@ def run_parse(arguments: argparse.Namespace) -> int:
 
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
-        raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
+        raise InputError("--resume keeps whole files of a folder: give -o DIR/")
     if arguments.json and (arguments.alignments or not arguments.wiki):
         raise InputError("--alignments and --no-wiki are for AMRs as text: leave them out, --json writes all of a node")
     import_user_dir(arguments.user_dir)
@@ -150,15 +145,14 @@ def run_parse(arguments: argparse.Namespace) -> int:
     job = _job(arguments, given)
     if into_folder:
         names = job.names_in(arguments.output, arguments.input)
-        first, step = arguments.shard
         with folder(arguments.output):
-            for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
+            for path, name in zip(arguments.input, names, strict=True):
                 if not (arguments.resume and os.path.exists(name)):
                     job.write([Input(path)], name)
     else:
         inputs = several(arguments.input) if len(arguments.input) > 1 else [Input(arguments.input[0])]
-        job.write(inputs, arguments.output, arguments.shard)
-    if given and arguments.shard == (1, 1) and not arguments.resume:
+        job.write(inputs, arguments.output)
+    if given and not arguments.resume:
         first, *others = given.values()
         more = f", nor those of {len(others)} other lines of facts" if others else ""
         warn(str(first.error(f"the inputs do not have the sentence of these facts{more}")))

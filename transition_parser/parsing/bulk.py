@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
@@ -129,12 +129,6 @@ def _sentences(value: object, reader: TextReader, column: str, name: str) -> lis
     raise input_error(f"column {column!r} holds {shown}: it must be a text, a list of words, or null", name)
 
 
-def shard_of(items: Callable[[], Iterable[Item]], number: int, of: int) -> Iterator[Item]:
-    """Return the items that process `number` of `of` parses; `items`, which returns all of them, is called twice."""
-    size = sum(1 for _ in items())
-    return islice(items(), size * (number - 1) // of, size * number // of)
-
-
 @dataclass(frozen=True)
 class Job:
     """The parser and the options with which files are parsed.
@@ -155,21 +149,18 @@ class Job:
     added: str = ""
     given: dict[str, Given] = field(default_factory=dict)
 
-    def write(self, inputs: Sequence[Input], path: str | None, shard: tuple[int, int] = (1, 1)) -> None:
+    def write(self, inputs: Sequence[Input], path: str | None) -> None:
         """Parse inputs into one file.
 
         path: the output; None and `-` stand for standard output
-        shard: (number, of): the part of all items to parse, see `shard_of`
 
         Raises `InputError` for bad input; the file is written whole or not at all.
         """
-        pipes = [one.path for one in inputs if may_pause(one.path)]
-        if shard != (1, 1) and pipes:
-            raise input_error("standard input and pipes can't be divided into parts: give a file", pipes[0])
-        items = self._items(inputs) if shard == (1, 1) else shard_of(lambda: self._items(inputs), *shard)
-        sized = in_chunks(items, CHUNK, lambda item: len(item.sentences))
+        items = self._items(inputs)
+        pauses = any(may_pause(one.path) for one in inputs)
+        chunks = as_they_come(items, CHUNK) if pauses else in_chunks(items, CHUNK, lambda item: len(item.sentences))
         with output(path) as file:
-            for text in progress(self._parsed(as_they_come(items, CHUNK) if pipes else sized), "parsing"):
+            for text in progress(self._parsed(chunks), "parsing"):
                 file.write(text)
                 if file is sys.stdout:
                     file.flush()
