@@ -68,7 +68,7 @@ MODELS = {
     "pretrained graph": ("sentence_transformer_g2g_small", {}),
     "refined": ("recursive_g2g_small", {"refine": 2}),
     "CLS": ("state_transformer_g2g_small", {"no_graph_output": True, "history_layers": 2}),
-    "composed graph": ("state_transformer_g2g_small", {"composition": True, "root_at_bottom": True}),
+    "composed graph": ("state_transformer_g2g_small", {"composition": True}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
     "pretrained sentence": ("sentence_transformer_small", {"pretrained_training": "layers"}),
 }

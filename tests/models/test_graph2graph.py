@@ -21,7 +21,7 @@ from tests.helpers.small_models import (
 from tests.helpers.tiny_encoder import LAYERS, LONGEST, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
-from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, with_root_at_bottom
+from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK
 from transition_parser.models.graph2graph.encoder import (
     CLS,
     SEP,
@@ -239,29 +239,6 @@ def test_the_deleted_list_of_two_words_by_hand(task, two_words):
     decoder.segment_positions = True  # counted anew in each segment: CLS R SEP | SEP | 1 2
     _, position, _ = decoder.layout(of_steps, states.flattened())
     assert position.tolist() == digits("123014 112023 121032 111022 112031 121021")
-
-
-def test_the_root_at_the_bottom_of_two_words_by_hand(task, two_words):
-    """As in the paper from the first step on, although arc-standard shifts the root as the last word."""
-    decoder, slots, states = walked(task, "composed graph", two_words, two_arcs(task.table)[0])
-    flat, read = states.flattened(), []
-    decoder.transformer.register_forward_pre_hook(lambda _, given: read.append(given[1:3]))
-    of_steps = slots.rows(torch.zeros(6, dtype=torch.long))
-    with torch.no_grad():
-        vectors = decoder._of_places(of_steps, flat, None)
-        of_words = decoder.vectors(
-            of_steps, with_root_at_bottom(flat, of_steps.lengths), None, torch.arange(3).expand(6, -1)
-        )
-    position, segment = (given.tolist() for given in read[0])
-    # CLS R SEP 1 2 SEP, CLS R 1 SEP 2 SEP, …; the SHIFT of the root changes nothing
-    assert position == digits("341025 241035 231045 521034 521034 451023")
-    assert segment == digits("bbsssb sbsssb sssssb dssssb dssssb ddsssb")
-    # the top of the stack, the word below it, and the front of the buffer, as classifiers read them
-    wanted = [(2, None, 0), (0, 2, 1), (1, 0, None), (1, 2, None), (1, 2, None), (2, None, None)]
-    for row, words in enumerate(wanted):
-        for place, word in enumerate(words):
-            of_word = torch.zeros_like(vectors[0, 0]) if word is None else of_words[row, word]
-            assert torch.allclose(vectors[row, place], of_word, atol=CLOSE)
 
 
 def test_further_pieces_depend_on_the_first_one(task, batch):

@@ -11,7 +11,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.tasks.optimization import AdamByPart, check_optimizer
 
 OPTIONS = {"lr": [0.5], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-8, "weight_decay": 0.0, "use_old_adam": False,
-           "fp16_adam_stats": False, "decay_matrices_only": False}  # fmt: skip
+           "fp16_adam_stats": False}  # fmt: skip
 
 
 def parameters():
@@ -32,20 +32,6 @@ def test_a_part_learns_at_its_own_rate():
         optimizer.step()
         moved = [float((p.detach() - old)[0]) for p, old in zip((first, second), before, strict=True)]
         assert moved[1] == pytest.approx(0.1 * moved[0]) and moved[0] == pytest.approx(-rate, rel=1e-3)
-
-
-def test_vectors_do_not_decay_where_matrices_alone_do():
-    options = Namespace(**OPTIONS | {"weight_decay": 0.1, "decay_matrices_only": True})
-    matrix, vector = torch.nn.Parameter(torch.ones(2, 2)), torch.nn.Parameter(torch.ones(2))
-    slow = torch.nn.Parameter(torch.ones(2))
-    slow.lr_scale = 0.1
-    optimizer = AdamByPart(options, [vector, slow, matrix])
-    assert [group["lr"] for group in optimizer.param_groups] == pytest.approx([0.5, 0.5, 0.05])
-    for parameter in (matrix, vector, slow):
-        parameter.grad = torch.zeros_like(parameter)
-    optimizer.step()
-    assert torch.equal(vector, torch.ones(2)) and torch.equal(slow, torch.ones(2))
-    assert torch.allclose(matrix, torch.full((2, 2), 1 - 0.5 * 0.1))
 
 
 def test_steps_are_those_of_fairseq():

@@ -29,7 +29,7 @@ MODELS = {
     "sentence_transformer_small": (f"{G2G} --exist-width 32 --pretrained-lr-scale 0.5 --fresh-layers 1", (10, 20)),
     "sentence_transformer_g2g_small": (f"{G2G} --exist-width 32 --sampled-states 3 --character-width 8", (10, 20)),
     "recursive_g2g_small": (f"{G2G} --arc-width 32 --refine 2 --tag-loss 0.1", (10, 20)),
-    "state_transformer_small": (f"{STATE} --no-graph-output --sampled-states 3 --root-at-bottom", (10, 20)),
+    "state_transformer_small": (f"{STATE} --no-graph-output --sampled-states 3", (10, 20)),
 }
 USUAL = ("use_parser_small", "spa_dp_graph_small", "stack_attention_rnn_small", "sentence_transformer_g2g_small")
 

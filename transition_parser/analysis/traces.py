@@ -134,9 +134,9 @@ def _scored(parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], step
     decoder = parser.model.decoder
     search, device = decoder.start(encoder_out), encoder_out.words.device
     search.greedy = parser.beam == 1
-    last, alive = torch.full((1,), decoder.table.end, device=device), torch.ones(1, dtype=torch.bool, device=device)
+    last = torch.full((1,), decoder.table.end, device=device)
     for token, step in zip(tokens, steps):
-        scores = decoder.step(last, search, alive)
+        scores = decoder.step(last, search)
         log_probs = scores.log_probabilities()[0].cpu().numpy()
         order = np.argsort(-log_probs, kind="stable")[: np.isfinite(log_probs).sum()]
         shown = order[:MOST_CANDIDATES].tolist()

@@ -142,13 +142,13 @@ class StackAttentionDecoder(StateDecoder):
         memory, hidden = self.attention.memory(encoder_out), self._first(encoder_out)
         return StackAttentionSearch(self.machine(encoder_out, in_search=True), encoder_out, memory, hidden)
 
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, StackAttentionSearch)
         embedded = self._embed(tokens)
         context = self._attend(search.hidden, search.memory, search.machine.observe(), search.width)
         search.hidden = self._advance(embedded, context, search.hidden)
         scores = self._score(embedded, search.hidden[:, -1], context)
-        return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
+        return ActionScores(self.pooled_shifts(scores), search.machine.legality())
 
     # --- a step of R rows, W for each sentence ----------------------------------------------
 

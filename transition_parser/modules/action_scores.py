@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import encoders, loader
+from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.layers import Dropout, gather_rows, linear, of_rows
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionClass, ActionTable
@@ -70,6 +71,22 @@ class Kinds(nn.Module):
     def only_of(self, first: Tensor, legal: Tensor) -> Tensor:
         """Return `legal` (N, V) with −1 for legal actions of kinds other than `first` (N,)."""
         return torch.where(self.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
+
+
+class FactoredDecoder(StateDecoder):
+    """A decoder that scores the kind of an action and then its label, each among the legal ones."""
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__(table)
+        self.kinds = Kinds(table)
+
+    def action_scores(self, factored: FactoredScores, search: SearchState) -> ActionScores:
+        """Return the scores of the next action. A greedy search takes the best kind, then its best label."""
+        legal = search.machine.legality()
+        scores = self.kinds.log_probabilities(factored, legal)
+        if search.greedy:
+            legal = self.kinds.only_of(self.kinds.first(factored.kinds, legal), legal)
+        return ActionScores(scores, legal)
 
 
 def _normalizer(scores: Tensor, there: Tensor) -> Tensor:
@@ -205,7 +222,7 @@ class FunctionScores(nn.Module):
 
 
 class HeadsAndDependents(NamedTuple):
-    """The words of B sentences, P each with padding, as heads and as dependents, computed once per sentence."""
+    """The words of B sentences, P each with padding, as heads and as dependents."""
 
     heads: Tensor  # (B, P, w + 1); each word reduced to width w, with a 1 appended
     dependents: Tensor  # (B, P, R (w + 1)); for each relation, the vector whose dot product with a head is the score
@@ -242,8 +259,9 @@ class BiaffineRelations(nn.Module):
         weight = form.flatten(1)
         return of_rows(lambda rows: F.linear(rows, weight), pairs.flatten(2))
 
-    def of_all_pairs(self, ends: HeadsAndDependents) -> Tensor:
-        """Return the scores (B, P, P, R) of all pairs of words: rows are dependents, columns are heads."""
+    def of_all_pairs(self, words: Tensor) -> Tensor:
+        """Return the scores (B, P, P, R) of all pairs of words (B, P, dim): rows are dependents, columns are heads."""
+        ends = self.ends(words)
         formed = ends.dependents.unflatten(-1, (-1, ends.heads.size(-1)))
         found = formed.flatten(1, 2) @ ends.heads.transpose(1, 2)
         return found.unflatten(1, (ends.heads.size(1), -1)).transpose(2, 3)

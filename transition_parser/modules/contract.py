@@ -57,18 +57,14 @@ class Decision(NamedTuple):
 
 
 class ActionScores(NamedTuple):
-    """Scores of the next action of R hypotheses, in N rows."""
+    """Scores of the next action of R hypotheses."""
 
-    scores: Tensor  # (N, V); before the softmax; any finite scores for illegal actions
-    rows: Tensor | None  # (N,); the hypothesis of each row; hypotheses without choice may lack one; None: a row each
+    scores: Tensor  # (R, V); before the softmax; any finite scores for illegal actions
     legal: Tensor  # (R, V); 1 legal, 0 illegal, −1 not to be taken although it has probability
 
     def masked(self) -> Tensor:
         """Return the scores (R, V) in fp32, −inf where `legal` is 0."""
-        scores = self.scores
-        if self.rows is not None:
-            scores = scores.new_zeros(self.legal.shape).index_copy_(0, self.rows, scores)
-        return only_legal(scores, self.legal)
+        return only_legal(self.scores, self.legal)
 
     def log_probabilities(self) -> Tensor:
         return self.masked().log_softmax(-1)
@@ -194,12 +190,11 @@ class StateDecoder(Decoder, ABC):
         """Return the state of search before the first action."""
 
     @abstractmethod
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         """Return the scores of the next action.
 
         tokens: (R,); the action that each hypothesis has just taken, `</s>` before the first action. The machine has
             taken these actions already.
-        alive: (R,) bool; True for the rows whose scores are needed. None for all rows.
         """
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
@@ -250,9 +245,9 @@ class MemorylessDecoder(StateDecoder):
     def start(self, encoder_out: EncoderOut) -> SearchState:
         return SearchState(self.machine(encoder_out, in_search=True), self.prepared(encoder_out))
 
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         scores = self.score_states(search.encoder_out, search.sentence_of_row(), search.machine.observe())
-        return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
+        return ActionScores(self.pooled_shifts(scores), search.machine.legality())
 
 
 class ParserModel(nn.Module):

@@ -84,15 +84,15 @@ class EnsembleDecoder(StateDecoder):
         members = zip(self.members, encoder_out.members, strict=True)
         return EnsembleSearch([member.start(out) for member, out in members], encoder_out)
 
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, EnsembleSearch)
         found = []
         for member, state in zip(self.members, search.members, strict=True):
             if search.steps and state.machine is not search.machine:
                 state.machine.apply(tokens)
-            found.append(member.step(tokens, state, alive).log_probabilities())
+            found.append(member.step(tokens, state).log_probabilities())
         scores = reduce(Tensor.add, found) / len(self.members)
-        return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), None, search.machine.legality())
+        return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), search.machine.legality())
 
 
 class Ensemble(ParserModel):

@@ -331,12 +331,6 @@ class Content(NamedTuple):
     def rows(self, sentences: Tensor) -> Content:
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
-    def of_indicators(self, rows: slice) -> Content:
-        """Return the content with only the indicators that the slice `rows` selects."""
-        return self._replace(
-            key_indicators=self.key_indicators[:, rows], value_indicators=self.value_indicators[:, rows]
-        )
-
     def kept(self) -> Content:
         """Return the content ready for many steps: contiguous, and in fp32 at least."""
         return Content._make([*(tensor.contiguous() for tensor in self.precise()[:4]), self.item])

@@ -154,8 +154,7 @@ class _Search:
 
     def _step(self) -> None:
         """Take one step in every row, and keep the `beam` best continuations of each sentence."""
-        alive = (self.totals > float("-inf")).flatten()
-        scores = self.decoder.step(self.tokens, self.state, alive)
+        scores = self.decoder.step(self.tokens, self.state)
         if self.guide is not None:
             scores = self.guide.restrict(scores, self.state.machine)
         actions = scores.legal.size(1)

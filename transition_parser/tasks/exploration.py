@@ -66,7 +66,7 @@ def explore(
             steps += going_on
             if not bool(going_on.any()):
                 break
-            scores = decoder.step(tokens, search, going_on)
+            scores = decoder.step(tokens, search)
             tokens = _actions_to_take(scores, correct[-1], machine, policy)
             taken.append(tokens)
             machine.apply(tokens)

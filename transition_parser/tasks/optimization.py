@@ -23,22 +23,15 @@ from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import LR_SCALE
 
 
-@dataclass
-class AdamByPartConfig(FairseqAdamConfig):
-    decay_matrices_only: bool = fairseq_option(False, "weight decay for matrices alone, not for biases and norms")
-
-
-@register_optimizer("adam_by_part", dataclass=AdamByPartConfig)
+@register_optimizer("adam_by_part", dataclass=FairseqAdamConfig)
 class AdamByPart(FairseqAdam):
     """torch's fused AdamW with fairseq's options, and the rate `lr_scale` · learning rate of each parameter."""
 
-    def __init__(self, cfg: AdamByPartConfig, params: Iterable[nn.Parameter]) -> None:
-        groups: dict[tuple[float, bool], dict[str, Any]] = {}
+    def __init__(self, cfg: FairseqAdamConfig, params: Iterable[nn.Parameter]) -> None:
+        groups: dict[float, list[nn.Parameter]] = {}
         for parameter in params:
-            scale, decays = lr_scale(parameter), parameter.dim() > 1 or not cfg.decay_matrices_only
-            group = {"params": [], LR_SCALE: scale} | ({} if decays else {"weight_decay": 0.0})
-            groups.setdefault((scale, decays), group)["params"].append(parameter)
-        parts = [groups[key] for key in sorted(groups, reverse=True)]
+            groups.setdefault(lr_scale(parameter), []).append(parameter)
+        parts = [{"params": groups[scale], LR_SCALE: scale} for scale in sorted(groups, reverse=True)]
         super().__init__(cfg, parts)
         self._optimizer = torch.optim.AdamW(parts, **self.optimizer_config, fused=True)
         self.set_lr(self.optimizer_config["lr"])

@@ -16,9 +16,9 @@ from transition_parser.data.resources import Resources
 from transition_parser.models.graph2graph.composition import History
 from transition_parser.models.graph2graph.decoders import (
     SEGMENTS,
+    FeedbackDecoder,
     RefiningDecoder,
     SentenceDecoder,
-    SentenceG2gDecoder,
     StateTransformerDecoder,
 )
 from transition_parser.models.graph2graph.encoder import (
@@ -113,7 +113,7 @@ def build_sentence_transformer(options: ActionOptions, resources: Resources) -> 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
     parts = _Parts(options, resources, graph=True, further=True)
     padding = resources.target_dictionary.pad()
-    decoder = SentenceG2gDecoder(resources.table, parts.transformer, options, padding, graph=True)
+    decoder = FeedbackDecoder(resources.table, parts.transformer, options, padding, graph=True)
     return ParserModel(parts.encoder(), decoder)
 
 

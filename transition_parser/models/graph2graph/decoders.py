@@ -6,11 +6,9 @@ R hypotheses, N states, L slots (see `encoder.Slots`), P words and root. Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.base.errors import InputError
@@ -30,10 +28,15 @@ from transition_parser.models.graph2graph.options import (
     RefiningOptions,
     StateTransformerOptions,
 )
-from transition_parser.modules.action_scores import BiaffineHeads, FactoredScores, Kinds, RelationsOfHeads, places
-from transition_parser.modules.contract import ActionScores, MemorylessDecoder, SearchState, StateDecoder, only_legal
+from transition_parser.modules.action_scores import (
+    BiaffineHeads,
+    FactoredDecoder,
+    FactoredScores,
+    RelationsOfHeads,
+    places,
+)
+from transition_parser.modules.contract import ActionScores, MemorylessDecoder, SearchState, only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.layouts import Visible
 from transition_parser.modules.tree_decoder import TreeDecoder, other_words
 from transition_parser.states.machine import Machine
@@ -43,30 +46,11 @@ from transition_parser.states.table import ActionTable
 STACK, BUFFER, DELETED = SEGMENTS = range(3)
 
 
-class FactoredDecoder(StateDecoder):
-    """A decoder that chooses the kind of an action and then its relation, each among the legal ones."""
-
-    shifts_are_alike = True
-
-    def __init__(self, table: ActionTable) -> None:
-        super().__init__(table)
-        self.kinds = Kinds(table)
-
-    def action_scores(self, factored: FactoredScores, search: SearchState, rows: Tensor | None) -> ActionScores:
-        """Return the scores of `rows` (None: all). A greedy search takes the best kind, then its best label."""
-        legal = search.machine.legality()
-        some = legal if rows is None else legal.index_select(0, rows)
-        scores = self.kinds.log_probabilities(factored, some)
-        if search.greedy:
-            only = self.kinds.only_of(self.kinds.first(factored.kinds, some), some)
-            legal = only if rows is None else legal.index_copy(0, rows, only)
-        return ActionScores(scores, rows, legal)
-
-
 class SentenceDecoder(FactoredDecoder, MemorylessDecoder):
     """The decoder of the plain Sentence Transformer, which scores actions from words that the encoder has read once."""
 
     needs = RANKS
+    shifts_are_alike = True
 
     def __init__(self, table: ActionTable, dim: int, options: ActionOptions) -> None:
         super().__init__(table)
@@ -81,9 +65,9 @@ class SentenceDecoder(FactoredDecoder, MemorylessDecoder):
         factored = self._factored_scores(encoder_out.words, sentence, states)
         return self.kinds.log_probabilities(factored, self.legality(states))
 
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         factored = self._factored_scores(search.encoder_out.words, search.sentence_of_row(), search.machine.observe())
-        return self.action_scores(factored, search, None)
+        return self.action_scores(factored, search)
 
 
 class FeedbackMemory(NamedTuple):
@@ -92,8 +76,6 @@ class FeedbackMemory(NamedTuple):
     composed: Composed | None = None  # words composed with their dependents
     hidden: Tensor | None = None  # (R, layers, width); of the history's LSTM
     cell: Tensor | None = None  # likewise
-    encoded: Tensor | None = None  # (R, P, dim); the Transformer's output for words when it last read them
-    stale: Tensor | None = None  # (R,) bool; True where `encoded` is missing or an arc was made since
 
     def rows(self, rows: Tensor) -> FeedbackMemory:
         return FeedbackMemory(
@@ -113,7 +95,13 @@ class FeedbackSearch(SearchState):
 
 
 class FeedbackDecoder(FactoredDecoder):
-    """A decoder that reads the sentence again in each state; with `graph` it reads the arcs so far, too (eqs 3, 4)."""
+    """A decoder that reads the sentence again in each state; with `graph` it reads the arcs so far, too (eqs 3, 4).
+
+    With `graph` alone it is the Sentence Transformer with a graph as input.
+    """
+
+    shifts_are_alike = True
+    composition: Composition | None
 
     def __init__(
         self,
@@ -126,7 +114,7 @@ class FeedbackDecoder(FactoredDecoder):
         together: bool = False,
     ) -> None:
         super().__init__(table)
-        self.transformer, self.history = transformer, history
+        self.transformer, self.history, self.composition = transformer, history, None
         self.sampled_states, self.padding = options.sampled_states, padding
         dim = transformer.width
         self.labels = label_embeddings(len(table.relations), dim) if graph else None
@@ -181,49 +169,41 @@ class FeedbackDecoder(FactoredDecoder):
         sentence, step = chosen.nonzero(as_tuple=True)
         some = states.at(sentence, step)
         history = None if self.history is None else self.history(actions)[0][sentence, step]
-        vectors = self._training_vectors(encoder_out, states, sentence, step, some, sampled_steps is None)
+        words = None
+        if self.composition is not None:
+            words = self.composition.all_steps(encoder_out.words, states)[sentence, step]
+        vectors = self._of_places(encoder_out.rows(sentence), some, words)
         legal = self.legality(some)
         found = self.kinds.log_probabilities(self.classifiers(vectors, history), legal)
-        if sampled_steps is None:
-            return found.unflatten(0, actions.shape)
         every = found.new_zeros(*actions.shape, found.size(1))
         return every.index_put((sentence, step), found)
-
-    def _training_vectors(
-        self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
-    ) -> Tensor:
-        """Return the vectors that the classifiers read in the states `some`, (N, …), of `states`, (B, T, …)."""
-        return self._of_places(slots.rows(sentence), some, None)
 
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> FeedbackSearch:
         assert isinstance(encoder_out, Slots)
-        memory = self.first_memory(encoder_out)
+        memory = FeedbackMemory()
+        if self.composition is not None:
+            memory = memory._replace(composed=self.composition.start(encoder_out.words))
         if self.history is not None:
             lstm = self.history.lstm
             empty = encoder_out.words.new_zeros(len(encoder_out.lengths), lstm.num_layers, lstm.hidden_size)
             memory = memory._replace(hidden=empty, cell=empty)
         return FeedbackSearch(self.machine(encoder_out, in_search=True), encoder_out, memory)
 
-    def first_memory(self, slots: Slots) -> FeedbackMemory:
-        return FeedbackMemory()
-
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, FeedbackSearch)
-        states = search.machine.observe()
+        states, words = search.machine.observe(), None
         history = self._remember(tokens, search)
-        self.follow(tokens, search, states)
-        rows = None
-        if search.sentences.device.type == "cpu":  # only rows with a choice are read; elsewhere the host would wait
-            legal = search.machine.legality()
-            matter = (legal != 0).sum(1) > 1
-            rows = (matter if alive is None else matter & alive).nonzero()[:, 0]
-            if not len(rows):
-                return ActionScores(legal.new_zeros(0, legal.size(1)), rows, legal)
-            states, history = states.at(rows), None if history is None else history[rows]
-        factored = self.classifiers(self.search_vectors(search, states, rows), history)
-        return self.action_scores(factored, search, rows)
+        if self.composition is not None:
+            composed = search.memory.composed
+            assert composed is not None
+            if search.steps:
+                composed = self.composition(composed, states)
+                search.memory = search.memory._replace(composed=composed)
+            words = composed.words
+        vectors = self._of_places(search.slots.rows(search.sentence_of_row()), states, words)
+        return self.action_scores(self.classifiers(vectors, history), search)
 
     def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
         """Add the last actions to the history, and return (R, width), the vectors of the actions so far."""
@@ -234,74 +214,6 @@ class FeedbackDecoder(FactoredDecoder):
         found, (hidden, cell) = self.history(tokens[:, None], before)
         search.memory = memory._replace(hidden=hidden.transpose(0, 1), cell=cell.transpose(0, 1))
         return found[:, 0]
-
-    def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-        """Update `search.memory`, except for the history, to the states after the last actions."""
-
-    def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
-        """Return the vectors that the classifiers read in the states of the rows `rows`; None: all rows."""
-        slots = _slots_of(search, rows)
-        composed = search.memory.composed
-        words = None if composed is None else composed.words if rows is None else composed.words[rows]
-        return self._of_places(slots, states, words)
-
-
-def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
-    sentence = search.sentence_of_row()
-    return search.slots.rows(sentence if rows is None else sentence[rows])
-
-
-class SentenceG2gDecoder(FeedbackDecoder):
-    """The decoder of the Sentence Transformer with a graph as input; a reading is valid until the next arc."""
-
-    def _words(self, slots: Slots, states: States) -> Tensor:
-        wanted = torch.arange(slots.words.size(1), device=slots.position.device).expand(len(slots.position), -1)
-        return self.vectors(slots, states, None, wanted)
-
-    def _training_vectors(
-        self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
-    ) -> Tensor:
-        if not every:
-            return super()._training_vectors(slots, states, sentence, step, some, every)
-        assert states.head is not None
-        graphs = states.head
-        changed = F.pad((graphs[:, 1:] != graphs[:, :-1]).any(2), (1, 0), value=True)
-        of_sentence, at_step = changed.nonzero(as_tuple=True)
-        different = states.at(of_sentence, at_step)
-        read = self._words(slots.rows(of_sentence), different)
-        return _at_places(read[changed.flatten().cumsum(0) - 1], some)
-
-    def first_memory(self, slots: Slots) -> FeedbackMemory:
-        stale = torch.ones_like(slots.lengths, dtype=torch.bool)
-        return FeedbackMemory(encoded=torch.zeros_like(slots.words), stale=stale)
-
-    def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-        memory = search.memory
-        assert memory.stale is not None
-        arc = self.device_table.relation[tokens] > 0
-        search.memory = memory._replace(stale=memory.stale | arc)
-
-    def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
-        memory = search.memory
-        assert memory.encoded is not None and memory.stale is not None
-        if rows is None:
-            return _at_places(self._words(_slots_of(search, rows), states), states)
-        again = memory.stale[rows].nonzero()[:, 0]
-        if len(again):
-            some = states.at(again)
-            read = self._words(_slots_of(search, rows[again]), some)
-            search.memory = memory = memory._replace(
-                encoded=memory.encoded.index_copy(0, rows[again], read.to(memory.encoded.dtype)),
-                stale=memory.stale.index_fill(0, rows[again], False),
-            )
-        assert memory.encoded is not None
-        return _at_places(memory.encoded[rows], states)
-
-
-def _at_places(words: Tensor, states: States) -> Tensor:
-    """Return (N, 3, dim), the vectors of S0, S1 and B0 among the words (N, P, dim), 0 for none."""
-    position, some = places(states)
-    return gather_rows(words, position) * some[..., None].to(words.dtype)
 
 
 class StateTransformerDecoder(FeedbackDecoder):
@@ -320,14 +232,14 @@ class StateTransformerDecoder(FeedbackDecoder):
         history: History,
     ) -> None:
         super().__init__(table, transformer, options, padding, graph, history, options.no_graph_output)
-        self.deleted_too, self.composition = graph, None
+        self.deleted_too = graph
         if options.composition or not graph:
             self.composition = Composition(
                 transformer.width, options.composition_width, len(table.relations), not options.no_composition_skip
             )
         elif options.no_composition_skip:
             raise InputError("--no-composition-skip is for words that are composed: give --composition, too")
-        self.segment_positions, self.root_at_bottom = options.segment_positions, options.root_at_bottom
+        self.segment_positions = options.segment_positions
         self.needs = (*RANKS, *TREE)
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
@@ -351,38 +263,6 @@ class StateTransformerDecoder(FeedbackDecoder):
         if self.deleted_too:
             both[:, wide + SECOND_SEP] = True
         return both, torch.cat([position, of_special], 1), torch.cat([segment, in_segments], 1)
-
-    def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
-        if self.root_at_bottom:
-            states = with_root_at_bottom(states, slots.lengths)
-        return super()._of_places(slots, states, words)
-
-    def _training_vectors(
-        self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
-    ) -> Tensor:
-        words = None
-        if self.composition is not None:
-            words = self.composition.all_steps(slots.words, states)[sentence, step]
-        return self._of_places(slots.rows(sentence), some, words)
-
-    def first_memory(self, slots: Slots) -> FeedbackMemory:
-        return FeedbackMemory() if self.composition is None else FeedbackMemory(self.composition.start(slots.words))
-
-    def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-        if self.composition is not None and search.steps:
-            assert search.memory.composed is not None
-            search.memory = search.memory._replace(composed=self.composition(search.memory.composed, states))
-
-
-def with_root_at_bottom(states: States, root: Tensor) -> States:
-    """Return the states as if the root had been at the bottom of the stack from the first step on (sec. 4.1.1)."""
-    assert states.stack is not None and states.buffer is not None
-    here = root[..., None]
-    rank = states.stack.gather(-1, here)
-    below_root = (rank > 0) & (states.stack > rank)
-    stack = (states.stack - below_root.to(rank.dtype)).scatter(-1, here, 0)
-    bottom = stack.amax(-1, keepdim=True) + 1
-    return replace(states, stack=stack.scatter(-1, here, bottom), buffer=states.buffer.scatter(-1, here, 0))
 
 
 class RefiningDecoder(TreeDecoder):

@@ -120,9 +120,6 @@ class StateTransformerOptions(FeedbackOptions):
     segment_positions: bool = option(
         False, "positions begin anew in each segment: stack, buffer, deleted list (appendix A of the paper)"
     )
-    root_at_bottom: bool = option(
-        False, "the network sees the root at the bottom of the stack, wherever the system keeps it"
-    )
     no_graph_output: bool = option(
         False, "choose actions by the vector of CLS, not by the vectors of their words (StateCLSTr, G2CLSTr)"
     )

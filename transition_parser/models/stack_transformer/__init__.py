@@ -227,7 +227,7 @@ class StackTransformerDecoder(StateDecoder):
         machine = self.machine(encoder_out, in_search=True)
         return StackTransformerSearch(machine, encoder_out, attentions, self.state_heads, self.positions)
 
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, StackTransformerSearch)
         states = search.machine.observe()
         search.open(states)
@@ -236,7 +236,7 @@ class StackTransformerDecoder(StateDecoder):
             x = layer.step(x, number, search)
         x = self.norm(x)
         scores = self._with_knowledge(self.pooled_shifts(self.output(x)), x, states)
-        return ActionScores(scores, None, search.machine.legality())
+        return ActionScores(scores, search.machine.legality())
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
         words, table = encoder_out.words, self.device_table

@@ -23,14 +23,13 @@ from transition_parser.models.use_parser.layer import (
     UseOptions,
 )
 from transition_parser.modules.action_scores import (
-    ARC_KINDS,
     ArcActions,
     BiaffineRelations,
+    FactoredDecoder,
     FactoredScores,
-    HeadsAndDependents,
     Kinds,
 )
-from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
+from transition_parser.modules.contract import ActionScores, ParserModel, SearchState
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder, WordEncoder, WordReader
 from transition_parser.modules.layers import Content, Dropout, HiddenLayer, linear
 from transition_parser.modules.tagging import tag_heads
@@ -50,79 +49,39 @@ class PlainClassifier(nn.Module):
         self.kinds = HiddenLayer(options.use_width, options.mlp_width, len(kinds.names), options.dropout)
         self.labels = linear(options.use_width, len(table.tokens))
 
-    def ends(self, words: Tensor) -> None:
+    def pairs(self, words: Tensor) -> None:
         """Return None, because this classifier does not read words."""
 
-    def forward(self, c: Tensor, states: States, ends: None = None) -> FactoredScores:
-        """Return the scores of a batch of derivations with configurations (B, T, width)."""
+    def forward(self, c: Tensor, states: States, pairs: None, sentence: Tensor) -> FactoredScores:
+        """Return the scores in N states with configurations (N, width)."""
         return FactoredScores(self.kinds(c), self.labels(c))
-
-    def step(
-        self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
-    ) -> Tensor:
-        """Return (R, V), the scores of the labels of V actions in R rows of search."""
-        return self.labels(c)
 
 
 class TreeClassifier(nn.Module):
     """The configuration and a biaffine form of two words score the relations of both kinds of arcs (eq. 5)."""
 
     needs = RANKS
-    arc_of_kind: Tensor  # (K,); the index of each kind in `ARC_KINDS`, −1 for other kinds
 
     def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
         super().__init__()
         self.kinds = HiddenLayer(options.use_width, options.mlp_width, len(kinds.names), options.dropout)
-        self.count = len(table.relations)
-        self.relations = BiaffineRelations(words, options.relation_width, self.count)
-        self.of_configuration = nn.Linear(options.use_width, self.count, bias=False)
+        count = len(table.relations)
+        self.relations = BiaffineRelations(words, options.relation_width, count)
+        self.of_configuration = nn.Linear(options.use_width, count, bias=False)
         nn.init.xavier_uniform_(self.of_configuration.weight)
         self.arcs = ArcActions(table)
-        arcs = {kind.value: number for number, kind in enumerate(ARC_KINDS)}
-        self.register_buffer(
-            "arc_of_kind", torch.tensor([arcs.get(name, -1) for name in kinds.names]), persistent=False
-        )
 
-    def ends(self, words: Tensor) -> HeadsAndDependents:
-        """Return the tensors from which arcs are scored, computed once for each sentence."""
-        return self.relations.ends(words)
+    def pairs(self, words: Tensor) -> Tensor:
+        """Return what arcs are scored from, (B, P, P, relations), computed once for each sentence."""
+        return self.relations.of_all_pairs(words)
 
-    def forward(self, c: Tensor, states: States, ends: HeadsAndDependents) -> FactoredScores:
-        batch, steps, _ = c.shape
-        pairs = self.relations.of_all_pairs(ends)
-        positions = pairs.size(1)
-        heads, dependents = self.arcs.positions(states.flattened())
-        sentence = torch.arange(batch, device=c.device).repeat_interleave(steps)[:, None]
-        index = ((sentence * positions + dependents) * positions + heads).flatten()
-        scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, (batch, steps, len(ARC_KINDS)))
-        return FactoredScores(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[..., None, :]))
-
-    def step(
-        self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
-    ) -> Tensor:
-        assert ends is not None
+    def forward(self, c: Tensor, states: States, pairs: Tensor, sentence: Tensor) -> FactoredScores:
+        """Return the scores in N states of the sentences (N,), with configurations (N, width)."""
         heads, dependents = self.arcs.positions(states)
-        if first is None:
-            scores = self._of_pairs(ends, sentence[:, None], heads, dependents) + self.of_configuration(c)[:, None]
-            return self.arcs.of_tokens(scores)
-        arc = self.arc_of_kind[first]
-        rows = slice(None)
-        if c.device.type == "cpu":  # elsewhere counting the arcs would make the host wait
-            rows = (arc >= 0).nonzero()[:, 0]
-        arc, sentence = arc[rows, None].clamp_min(0), sentence[rows, None]
-        found = self._of_pairs(ends, sentence, heads[rows].gather(1, arc), dependents[rows].gather(1, arc))
-        scores = self.of_configuration(c).float()
-        scores[rows] += found[:, 0]
-        return self.arcs.of_tokens(scores[:, None].expand(-1, len(ARC_KINDS), -1))
-
-    def _of_pairs(self, ends: HeadsAndDependents, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
-        """Return (N, M, relations), the scores of M pairs of words, at (N, M), in the sentence (N, 1) of each state."""
-        first = sentence * ends.heads.size(1)
-        chosen = (
-            words.flatten(0, 1).index_select(0, (first + some).flatten())
-            for words, some in zip(ends, (heads, dependents), strict=True)
-        )
-        return self.relations(*chosen).unflatten(0, heads.shape)
+        positions = pairs.size(1)
+        index = ((sentence[:, None] * positions + dependents) * positions + heads).flatten()
+        scores = pairs.flatten(0, 2).index_select(0, index).unflatten(0, heads.shape)
+        return FactoredScores(self.kinds(c), self.arcs.of_tokens(scores + self.of_configuration(c)[:, None]))
 
 
 Contents = Mapping[str, Content]
@@ -133,7 +92,7 @@ class UseSearch(SearchState):
 
     places: for each layer, the parts of queries that depend on the step alone (`UseLayer.places`)
     words, vocabulary: for each layer, the content of words, and of all actions as one sentence; None if unread
-    ends: the result of `TreeClassifier.ends` for all sentences of the batch; None for AMRs
+    pairs: the result of `TreeClassifier.pairs` for all sentences of the batch; None for AMRs
     """
 
     def __init__(
@@ -143,10 +102,10 @@ class UseSearch(SearchState):
         places: Sequence[Tensor],
         words: Sequence[Content | None],
         vocabulary: Sequence[Content | None],
-        ends: HeadsAndDependents | None,
+        pairs: Tensor | None,
     ) -> None:
         super().__init__(machine, encoder_out)
-        self.places, self.words, self.vocabulary, self.ends = places, list(words), vocabulary, ends
+        self.places, self.words, self.vocabulary, self.pairs = places, list(words), vocabulary, pairs
         self.padding = ~encoder_out.mask
         self.history = encoder_out.lengths.new_zeros(len(encoder_out.lengths), 0)
 
@@ -157,7 +116,7 @@ class UseSearch(SearchState):
             self.padding = self.padding.index_select(0, sentences)
 
 
-class UseDecoder(StateDecoder):
+class UseDecoder(FactoredDecoder):
     """A decoder where each structure of `Structures` has heads of its own in every layer."""
 
     def __init__(self, table: ActionTable, padding: int, words: int, options: UseOptions) -> None:
@@ -172,7 +131,6 @@ class UseDecoder(StateDecoder):
             for number in range(options.use_layers)
         )
         self.norm = nn.LayerNorm(options.use_width)
-        self.kinds = Kinds(table)
         self.shifts_are_alike = has_trees
         classifier = TreeClassifier if has_trees else PlainClassifier
         self.classifier = classifier(table, self.kinds, options, words)
@@ -188,17 +146,18 @@ class UseDecoder(StateDecoder):
         """Return the scores of kinds and of labels, from which `scores` computes its result for the legal actions."""
         steps = actions.size(1)
         time = torch.arange(steps, device=actions.device)
-        items, indices = {WORDS: encoder_out.words}, self._indicator_indices(states, ~encoder_out.mask, steps)
+        items, indices = {WORDS: encoder_out.words}, self._indicator_indices(states, ~encoder_out.mask)
         if self.embed is not None:
             items[ACTIONS] = self.dropout(self.action_dropout(self.embed(actions)))
             back = (time[:, None] - time + 1).clamp_min(0)
-            indices[ACTIONS] = IndicatorIndex(
-                self.structures.row(ACTIONS, back), back == 0, self.structures.action_rows(steps)
-            )
+            indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), back == 0)
         contents = ({name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers)
         places = (layer.places(time) for layer in self.layers)
         c = self._configurations(places, (len(actions), steps), contents, indices)
-        return self.classifier(c, states, self.classifier.ends(encoder_out.words))
+        sentence = torch.arange(len(actions), device=actions.device).repeat_interleave(steps)
+        pairs = self.classifier.pairs(encoder_out.words)
+        found = self.classifier(c.flatten(0, 1), states.flattened(), pairs, sentence)
+        return FactoredScores(*(scores.unflatten(0, actions.shape) for scores in found))
 
     # --- search -----------------------------------------------------------------------------
 
@@ -208,35 +167,26 @@ class UseDecoder(StateDecoder):
             [layer.heads[name].content(items).kept() if name in layer.heads else None for layer in self.layers]
             for name, items in ((WORDS, encoder_out.words), (ACTIONS, vocabulary))
         )
-        ends = self.classifier.ends(encoder_out.words)
+        pairs = self.classifier.pairs(encoder_out.words)
         places = [
             layer.places(torch.arange(layer.time.num_embeddings, device=encoder_out.words.device))
             for layer in self.layers
         ]
-        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, ends)
+        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, pairs)
 
-    def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
+    def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, UseSearch)
         search.history = torch.cat([search.history, tokens[:, None]], 1)
         states = search.machine.observe()
-        legal = search.machine.legality()
         c = self._next(search, states)
-        kinds, first = self.classifier.kinds(c), None
-        if search.greedy:
-            first = self.kinds.first(kinds, legal)
-        labels = self.classifier.step(c, states, search.ends, search.sentence_of_row(), first)
-        scores = self.kinds.log_probabilities(FactoredScores(kinds, labels), legal)
-        if first is not None:
-            legal = self.kinds.only_of(first, legal)
-        return ActionScores(scores, None, legal)
+        return self.action_scores(self.classifier(c, states, search.pairs, search.sentence_of_row()), search)
 
     def _next(self, search: UseSearch, states: States) -> Tensor:
         shape = len(search.padding), search.width
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
-        steps = search.steps + 1
-        indices = self._indicator_indices(ranked, search.padding, steps)
-        back = torch.arange(steps, 0, -1, device=search.history.device)  # 1 for the newest action
-        indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), None, self.structures.action_rows(steps))
+        indices = self._indicator_indices(ranked, search.padding)
+        back = torch.arange(search.steps + 1, 0, -1, device=search.history.device)  # 1 for the newest action
+        indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), None)
         so_far = (None if content is None else content._replace(item=search.history) for content in search.vocabulary)
         contents = (
             {name: content for name, content in ((WORDS, words), (ACTIONS, actions)) if content is not None}
@@ -260,14 +210,12 @@ class UseDecoder(StateDecoder):
             c = layer(c, place, shape, content, indices)
         return self.norm(c)
 
-    def _indicator_indices(self, states: States, padding: Tensor, steps: int) -> dict[str, IndicatorIndex]:
+    def _indicator_indices(self, states: States, padding: Tensor) -> dict[str, IndicatorIndex]:
         """Return the `IndicatorIndex` of words by the key `WORDS`; nothing where no head reads words."""
         if not self.structures.of_words:
             return {}
-        rows = self.structures.word_rows(padding.size(1), steps)
-        index = self.structures.rows(states) - rows.start
         structure = self.layers[0].heads[WORDS].structure
-        return {WORDS: IndicatorIndex(index.index_select(0, structure), padding[:, None], rows)}
+        return {WORDS: IndicatorIndex(self.structures.rows(states).index_select(0, structure), padding[:, None])}
 
 
 SMALL = {

@@ -122,16 +122,6 @@ class Structures:
         """The number of rows in a table of indicators of words, enough for every structure."""
         return self.bound + max(self.bound + 1, self.relations)
 
-    def word_rows(self, width: int, steps: int) -> slice:
-        """Return the rows that the indicators of `width` words may have in the first `steps` steps."""
-        below, above = min(self.bound, max(width, steps)), min(self.bound, width)
-        if self.heads[RELATIONS]:
-            above = max(above, self.relations - 1)
-        return slice(self.bound - below, self.bound + above + 1)
-
-    def action_rows(self, steps: int) -> slice:
-        return slice(0, min(self.bound, steps) + 1)
-
     def rows(self, states: States) -> Tensor:
         """Return (structures of words, …, P) long, the table row of the indicator of each of P words."""
         return torch.stack([self.row(name, indicators(name, states)) for name in self.of_words]).long()
@@ -188,9 +178,8 @@ WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 class IndicatorIndex(NamedTuple):
     """The indicators that words, or actions, have in all layers; `index` and `unseen` are as in `attend`."""
 
-    index: Tensor  # counts from the start of `rows`
+    index: Tensor
     unseen: Tensor | None
-    rows: slice  # of the tables of indicators that may be used
 
 
 class UseLayer(nn.Module):
@@ -243,8 +232,7 @@ class UseLayer(nn.Module):
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
             some = query[done : done + count].reshape(count, content.sentences, -1, self.head_width)
-            index, unseen, rows = indices[name]
-            found = attend(some, content.of_indicators(rows), index, unseen)
+            found = attend(some, content, *indices[name])
             read.append(found.reshape(count, *shape, self.head_width))
             done += count
         found = torch.cat(read).permute(1, 2, 0, 3).flatten(2)

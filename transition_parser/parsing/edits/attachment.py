@@ -188,7 +188,12 @@ def _mend_superlatives(view: TreeView) -> None:
         below = draft.below(degree)
         noun, around = below.get("ARG5", -1), below.get("ARG1", -1)
         head = view.heads[view.word(below.get("ARG2", degree))]
-        if head >= 0 and min(noun, around) >= 0 and noun in view.nodes[head] and view.word(around) in view.subtree(head):
+        if (
+            head >= 0
+            and min(noun, around) >= 0
+            and noun in view.nodes[head]
+            and view.word(around) in view.subtree(head)
+        ):
             draft.set_role(Edge(degree, "ARG5", noun), "ARG1")
             draft.set_role(Edge(degree, "ARG1", around), "ARG5")
 

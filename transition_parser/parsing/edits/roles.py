@@ -224,7 +224,9 @@ class _Labeled:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
-        outside = {e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration", "location")}
+        outside = {
+            e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration", "location")
+        }
         near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
         near |= self._below(node)  # *destroys the new dam*
         near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}
