@@ -40,15 +40,15 @@ class Certain(RoleLabeler):
         return found
 
 
-def draft(text: str, graph: str, readings: Readings) -> Draft:
-    one = draft_of(text, graph)
+def draft(text: str, graph: str, readings: Readings, tree: str = "") -> Draft:
+    one = draft_of(text, graph, tree=tree)
     one.readings = readings
     return one
 
 
-def label(text: str, graph: str, senses=None, roles=None) -> str:
+def label(text: str, graph: str, senses=None, roles=None, tree: str = "") -> str:
     readings = Readings(Certain(senses or {}, roles or {}), torch.arange(300.0)[:, None], 0, [])
-    return labeled([draft(text, graph, readings)])[0]
+    return labeled([draft(text, graph, readings, tree)])[0]
 
 
 def labeled(drafts: Sequence[Draft]) -> list[str]:
@@ -138,6 +138,12 @@ def test_roles(graph, roles, expected):
 )  # fmt: skip
 def test_arguments_that_search_left_out(text, graph, roles, expected):
     assert label(text, graph, roles=roles) == expected
+
+
+def test_an_object_of_a_lower_verb_is_no_argument_of_the_verb_above():
+    graph, roles = "(a / ask-01~1 :ARG0 (h / he~0) :ARG1 (l / leave-11~3))", {(1, 4): (2, 0.9), (3, 4): (1, 0.9)}
+    expected = "(a / ask-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG1 (w / we)))"
+    assert label("he asked to leave us", graph, roles=roles, tree="2:nsubj 0:root 4:mark 2:xcomp 4:obj") == expected
 
 
 def test_long_sentences():

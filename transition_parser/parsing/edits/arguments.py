@@ -49,7 +49,8 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
         is_made = edge.role == "ARG0" and word == made >= 0
-        is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and max(referring, default=-1) < 0
+        may_stand = any(draft.forms[one] in ("it", "this", "that", "which") for one in referring)  # for an event
+        is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and not may_stand
         if is_made or is_beside:
             view.change((edge, None))
             continue

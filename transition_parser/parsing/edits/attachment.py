@@ -188,12 +188,8 @@ def _mend_superlatives(view: TreeView) -> None:
         below = draft.below(degree)
         noun, around = below.get("ARG5", -1), below.get("ARG1", -1)
         head = view.heads[view.word(below.get("ARG2", degree))]
-        if (
-            head >= 0
-            and min(noun, around) >= 0
-            and noun in view.nodes[head]
-            and view.word(around) in view.subtree(head)
-        ):
+        is_inside = head >= 0 and noun in view.nodes[head] and view.word(around) in view.subtree(head)
+        if is_inside and around not in view.nodes[head]:
             draft.set_role(Edge(degree, "ARG5", noun), "ARG1")
             draft.set_role(Edge(degree, "ARG1", around), "ARG5")
 
@@ -281,7 +277,10 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int], own
     role = "purpose" if (form, forms[mark + 1]) == ("so", "that") else _MARKS.get(form)
     if (form, forms[mark - 1]) == ("if", "even"):
         role = "concession"
-    if role is None:
+    if form == "to" and word < view.head(word):  # *to stop it , press the button*
+        for edge in [edge for edge in view.draft.edges if edge.source in unit and edge.target in above]:
+            view.change((edge, Edge(owner, "purpose", edge.source)))
+    if role is None or any(view.draft.labels[node] == "truth-value" for node in unit):
         return
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
     if role == "condition":

@@ -36,14 +36,14 @@ def mark_commands(draft: Draft) -> None:
 
 
 def _moods(draft: Draft) -> Sequence[str]:
-    """Return the moods of the words; a verb that the tree joins with an imperative is one too: *come and hold it*."""
+    """Return the moods of the words; a verb in a list with an imperative is one too: *come and hold it*."""
     moods = (draft.readings.moods if draft.readings else None) or [UNSURE] * len(draft.words)
-    if draft.tree is None:
-        return moods
-    for place in draft.frames:
-        first = draft.tree.heads[place] - 1
-        is_joined = draft.tree.relations[place] == "conj" and draft.forms[place - 1] not in ("to", *SUBJECTS)
-        if is_joined and moods[first] == IMPERATIVE and draft.forms[place] == draft.words[place].lemma:
+    heads, relations = (draft.tree.heads, draft.tree.relations) if draft.tree else ((), ())
+    lists = {one for place, node in draft.frames.items() if moods[place] == IMPERATIVE for one in draft.lists_of(node)}
+    for place, node in draft.frames.items() if lists else ():
+        is_base = draft.forms[place] == draft.words[place].lemma and draft.forms[place - 1] not in ("to", *SUBJECTS)
+        own = [one for one, head in enumerate(heads) if head == place + 1 and relations[one].startswith("nsubj")]
+        if is_base and not own and not lists.isdisjoint(draft.lists_of(node)):
             moods = [*moods[:place], IMPERATIVE, *moods[place + 1 :]]
     return moods
 
@@ -157,7 +157,10 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
         found = [one for one, head in enumerate(heads) if head == verb + 1 and relations[one].startswith("nsubj")]
         if found or relations[verb] != "conj":
             return not may_hear and any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found)
+        lists = draft.lists_of(draft.frames.get(verb, -1))
         verb = heads[verb] - 1
+        if lists and lists.isdisjoint(draft.lists_of(draft.frames.get(verb, -1))):
+            return False  # a wrong tree: *dry them when they are wet and put them away*
 
 
 def _is_infinitive(draft: Draft, node: int) -> bool:

@@ -46,7 +46,11 @@ def _mend_consequence(draft: Draft, node: int) -> None:
     """Give *too tired to drive* and *old enough to vote* the verb that follows from them."""
     below = draft.below(node)
     degree = below.get("ARG3", -1)
-    if degree < 0 or draft.labels[degree] not in _CONSEQUENCES or "ARG6" in below:
+    if degree < 0 or draft.labels[degree] not in _CONSEQUENCES:
+        return
+    if "ARG6" in below:  # *spoke so fast that nobody understood*: not spoke what nobody understood
+        owners = draft.neighbors(below.get("ARG2", node)) - {node}
+        draft.remove_edges(lambda edge: edge.source in owners and edge.target == below["ARG6"])
         return
     if "ARG4" in below:
         draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))

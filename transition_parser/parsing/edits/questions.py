@@ -70,8 +70,13 @@ def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     if draft.labels[draft.top] in (*CONJUNCTIONS, "contrast-01", "multi-sentence"):
         return
     first, second = draft.forms[:2]
-    is_asked = "please" in draft.forms or draft.words[draft.place(draft.top)].lemma in _REQUESTED
-    if is_asked and first in _REQUESTING and second == "you" and "possible-01" not in draft.labels:
+    is_asked = first in ("can", "could") and draft.words[draft.place(draft.top)].lemma in _REQUESTED
+    if (
+        (is_asked or "please" in draft.forms)
+        and first in _REQUESTING
+        and second == "you"
+        and "possible-01" not in draft.labels
+    ):
         draft.remove_edges(edges.__contains__)
         draft.merge(unknown, draft.top)
         for role, label in (("mode", "imperative"), ("polite", "+")):

@@ -190,6 +190,9 @@ class _Labeled:
                 values[0] = -math.inf
             for role in self._impossible(node, self._preposition(place)):
                 values[role] = -math.inf
+            is_lower = tree and tree.relations[place] in ("obj", "iobj") and verb in self._above(tree.heads[place] - 1)
+            if is_lower and not any(edge[::2] == (node, other) for edge in self.draft.edges):
+                values[:ROLES] = [-math.inf] * ROLES  # *refused to help me*
 
     def relabel(self, labeler: RoleLabeler, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
@@ -245,8 +248,19 @@ class _Labeled:
                     near.add(target)
                     self.draft.add_edge(node, f"ARG{role}", target)
 
+    def _above(self, word: int) -> Iterator[int]:
+        """Yield the words above a word in the tree."""
+        heads = self.draft.tree.heads if self.draft.tree else ()
+        while (word := heads[word] - 1) >= 0:
+            yield word
+
     def _preposition(self, place: int) -> str:
         """Return the preposition before the node of a word: *from* in *from the old town*, an empty string for none."""
+        if tree := self.draft.tree:
+            of_word = [
+                one for one, head in enumerate(tree.heads) if head == place + 1 and tree.relations[one] == "case"
+            ]
+            return self.draft.forms[of_word[-1]] if of_word else ""
         before = place - 1
         while before >= 0 and before not in self.draft.aligned and self.draft.forms[before] not in _PREPOSITIONS:
             before -= 1

@@ -10,6 +10,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
+from transition_parser.text.columns import IMPERATIVE
 
 # relations of words that only serve their head, such as *has* or *after*
 SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
@@ -45,6 +46,10 @@ class TreeView:
         }  # *sold you pills*
         self.full = ["iobj" if word in receivers else relation for word, relation in enumerate(tree.relations)]
         self.relations = [relation.partition(":")[0] for relation in self.full]
+        for word, mood in enumerate(draft.readings.moods if draft.readings else ()):
+            head = self.heads[word]
+            if mood == IMPERATIVE and self.relations[word] == "nsubj" and word < head:
+                self._join(word, head)
         self.nodes: list[list[int]] = [[] for _ in self.heads]
         for node, places in enumerate(draft.alignments):
             label = draft.labels[node]
@@ -61,6 +66,16 @@ class TreeView:
         for word, head in enumerate(self.heads):
             if head >= 0:
                 self.dependents[head].append(word)
+
+    def _join(self, command: int, head: int) -> None:
+        """Join a verb with the command that the tree takes for its subject: *peel them , cut them and boil them*."""
+        self.heads[command], self.full[command] = self.heads[head], self.full[head]
+        self.heads = [
+            command if one == head and self.relations[word] in ("conj", "punct", "cc") else one
+            for word, one in enumerate(self.heads)
+        ]
+        self.heads[head], self.full[head] = command, "conj"
+        self.relations = [relation.partition(":")[0] for relation in self.full]
 
     def _finite(self, word: int) -> int:
         """Return the head of a conjunct, for a finite verb another one: *told* in *told us to go and left*."""
