@@ -104,11 +104,8 @@ def _mend_year(draft: Draft, place: int) -> None:
     ]  # no frame has a `:quant`
     is_lost = _YEAR.fullmatch(form) and not found and place not in draft.aligned
     is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
-    before = [
-        (at, node)
-        for node in range(len(draft.labels))
-        if draft.is_frame(node) and -1 < (at := draft.place(node)) < place
-    ]
+    frames = [(draft.place(node), node) for node in filter(draft.is_frame, range(len(draft.labels)))]
+    before = [frame for frame in frames if -1 < frame[0] < place]
     if before and (is_lost or is_stray):
         date = draft.new_node("date-entity", False, found[0].target if found else -1)
         for edge in found:
