@@ -155,15 +155,14 @@ class _Arguments(argparse.ArgumentParser):
 
 def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> dict[str, Any]:
     """Run the unfinished steps, and return the scores and the path of the model."""
-    from transition_parser.training.experiment import Evaluation, Stages, locked
+    from transition_parser.training.experiment import Stages, locked
 
     experiment = _experiment(arguments, treebanks)
     new = not experiment.dest.exists()
     with locked(experiment.dest), os_errors_naming(experiment.dest):
         experiment.begin()
-        how = Evaluation(tuple(arguments.beam), arguments.device)
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
-        stages = Stages(experiment, how, arguments.user_dir, arguments.processes, about, treebanks)
+        stages = Stages(experiment, arguments.device, arguments.user_dir, arguments.processes, about, treebanks)
         try:
             figures = stages.run()
         except (KeyboardInterrupt, SystemExit):

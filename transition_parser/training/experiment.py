@@ -13,7 +13,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -165,28 +165,20 @@ TRAIN_LOG, PREPARE_LOG, SCORES = "train.log", "prepare.log", "scores.json"
 _SAID = 3  # messages about each training of a segmenter
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The settings of an evaluation."""
-
-    beams: Sequence[int] = (1,)  # the data are parsed once with each
-    device: str = "cpu"
-
-
 def evaluate(
-    experiment: Experiment, model: Path, split: str, how: Evaluation, raw_text: bool = False
+    experiment: Experiment, model: Path, split: str, beams: Sequence[int], device: str, raw_text: bool = False
 ) -> dict[str, Any]:
     """Parse and score a split. Return `beam N` (of several treebanks `NAME, beam N`) → figures of `Formalism.score`.
 
-    raw_text: True to parse the raw text of trees, with the first beam size; then the keys are `SPLIT` or `SPLIT, NAME`.
+    raw_text: True to parse the raw text of trees; then the keys are `SPLIT` or `SPLIT, NAME`.
         There are none for a model that reads columns of words.
     """
     from transition_parser.parsing.parser import Parser
 
     figures = {}
-    for beam in how.beams[:1] if raw_text else how.beams:
+    for beam in beams:
         for domain, gold in _golds(experiment, split).items():
-            parser = Parser.load(model, beam=beam, device=how.device, domain=domain)
+            parser = Parser.load(model, beam=beam, device=device, domain=domain)
             if raw_text and parser.given_columns:
                 return {}
             name = f"{split}.{'raw-text' if raw_text else f'beam-{beam}'}{f'.{domain}' if domain else ''}"
@@ -206,15 +198,14 @@ def _golds(experiment: Experiment, split: str) -> dict[str | None, Path]:
 SIZES = (1, 3, 5)  # sizes of the averages that are compared; the average of all checkpoints is compared, too
 
 
-def select(experiment: Experiment, how: Evaluation) -> tuple[Sequence[Path], list[dict[str, Any]]]:
+def select(experiment: Experiment, device: str) -> tuple[Sequence[Path], list[dict[str, Any]]]:
     """Return the average of best checkpoints that parses dev best (the largest of equal ones), and all averages."""
     best_first, figures = best_checkpoints(experiment), experiment.formalism.figures
     sizes = sorted({*(size for size in SIZES if size < len(best_first)), len(best_first)})
     if len(sizes) == 1:
         return best_first, []
     name = experiment.metric if experiment.metric in figures else [*figures][-1]  # else LAS or Smatch
-    how = replace(how, beams=how.beams[:1])
-    scores = {size: _score(experiment, how, best_first[:size], name) for size in sizes}
+    scores = {size: _score(experiment, device, best_first[:size], name) for size in sizes}
     best = max(sizes, key=lambda size: (scores[size], size))
     return best_first[:best], [{"averaged": size, name: score} for size, score in scores.items()]
 
@@ -234,14 +225,15 @@ def best_checkpoints(experiment: Experiment) -> list[Path]:
     raise input_error("fairseq-train kept no checkpoint here: leave out --no-save", folder)
 
 
-def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], name: str) -> float:
+def _score(experiment: Experiment, device: str, paths: Sequence[Path], name: str) -> float:
     from transition_parser.storage.checkpoints import export_checkpoint
 
     folder = experiment.dest / ".candidate"
     shutil.rmtree(folder, ignore_errors=True)
     try:
         export_checkpoint(paths, folder, experiment.settings["bits"])
-        values = [figures[name] for figures in evaluate(experiment, folder, "dev", how).values()]
+        found = evaluate(experiment, folder, "dev", experiment.settings["beam"][:1], device)
+        values = [figures[name] for figures in found.values()]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return fmean(value["f1"] if isinstance(value, dict) else value for value in values)
@@ -252,7 +244,7 @@ class Stages:
     """The stages of an experiment."""
 
     experiment: Experiment
-    evaluation: Evaluation  # how dev and test are parsed
+    device: str = "cpu"  # that parses dev and test
     user_dir: str | None = None  # a package with further models, as for fairseq's `--user-dir`
     processes: int = 1  # that align AMRs
     about: Mapping[str, str] = field(default_factory=dict)  # `language` and `license`, where given, for the card
@@ -362,17 +354,17 @@ class Stages:
     def _export(self, history: Sequence[dict[str, float]]) -> None:
         from transition_parser.storage.checkpoints import export_checkpoint
 
-        experiment = self.experiment
-        averaged, compared = select(experiment, self.evaluation)
+        experiment, beams = self.experiment, self.experiment.settings["beam"]
+        averaged, compared = select(experiment, self.device)
         folder = experiment.dest / ".model"
         shutil.rmtree(folder, ignore_errors=True)
         export_checkpoint(averaged, folder, experiment.settings["bits"])
         figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
             if split in experiment.splits:
-                figures[split] = evaluate(experiment, folder, split, self.evaluation)
+                figures[split] = evaluate(experiment, folder, split, beams, self.device)
         if experiment.settings.get("segmenter"):
-            of_raw_text = evaluate(experiment, folder, experiment.splits[-1], self.evaluation, raw_text=True)
+            of_raw_text = evaluate(experiment, folder, experiment.splits[-1], beams[:1], self.device, raw_text=True)
             figures |= {"raw_text": of_raw_text} if of_raw_text else {}
             if not of_raw_text:
                 self.say("no scores on raw text: the model reads columns of words, which raw text does not have")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import redirected, signals_as_exits
@@ -103,23 +103,14 @@ def _logged(log: Path, line: Callable[[str], Any]) -> Iterator[TextIO]:
 _ENTRY = re.compile(r"\| INFO \| (train_inner|train|valid) \| (\{.*\})$")
 
 
-class Entry(NamedTuple):
-    """Figures that fairseq logged: `train_inner` within an epoch, `train` and `valid` at its end."""
+def entry_of(line: str) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the kind and the figures of a line of fairseq's log (`--log-format json`); None for any other line.
 
-    kind: str
-    figures: Mapping[str, Any]
-
-    def number(self, name: str) -> float | None:
-        """Return a figure, or None where it is missing."""
-        value = self.figures.get(name)
-        return None if value is None else float(value)
-
-
-def entry_of(line: str) -> Entry | None:
-    """Return the figures in a line of fairseq's log (`--log-format json`); None for other lines, and damaged ones."""
+    The kind is `train_inner` within an epoch, `train` and `valid` at its end.
+    """
     found = _ENTRY.search(line)
     try:
-        return Entry(found[1], json.loads(found[2])) if found else None
+        return (found[1], json.loads(found[2])) if found else None
     except ValueError:  # a full disk cut the line
         return None
 
@@ -132,14 +123,13 @@ def name_of(metric: str) -> str:
 def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
     """Return for each epoch of a log its number, its training loss (`loss`), its score on dev (see `name_of`)."""
     epochs: dict[int, dict[str, float]] = {}
-    for entry in filter(None, map(entry_of, lines)):
-        if entry.kind == "train_inner":
+    for kind, figures in filter(None, map(entry_of, lines)):
+        if kind == "train_inner":
             continue
-        epoch = epochs.setdefault(int(entry.figures["epoch"]), {"epoch": int(entry.figures["epoch"])})
+        epoch = epochs.setdefault(int(figures["epoch"]), {"epoch": int(figures["epoch"])})
         for name, key in ((f"valid_{metric}", name_of(metric)), ("train_loss", "loss")):
-            value = entry.number(name)
-            if value is not None:
-                epoch[key] = value
+            if name in figures:
+                epoch[key] = float(figures[name])
     return [epochs[number] for number in sorted(epochs)]
 
 
@@ -162,30 +152,29 @@ class Display:
 
     def line(self, text: str) -> None:
         """Read a line of fairseq's log; print the epoch that it ends."""
-        entry = entry_of(text)
-        if entry is None:
-            return
-        if entry.kind == "train_inner":
-            self._began = self._began or (time.monotonic(), self._done(entry, "num_updates", "update"))
-            return
-        self._lines.append(text)
-        if entry.kind == "train":
-            print(self._epoch_line(entry), file=sys.stderr, flush=True)
+        kind, figures = entry_of(text) or ("", {})
+        if kind == "train_inner":
+            self._began = self._began or (time.monotonic(), self._done(figures, "num_updates", "update"))
+        elif kind:
+            self._lines.append(text)
+        if kind == "train":
+            print(self._epoch_line(figures), file=sys.stderr, flush=True)
 
-    def _epoch_line(self, entry: Entry) -> str:
+    def _epoch_line(self, figures: Mapping[str, Any]) -> str:
         epochs = epochs_of(self._lines, self._metric)
         of = "" if math.isinf(self._epochs) else f"/{self._epochs:.0f}"
-        parts = [f"epoch {entry.figures['epoch']}{of}", f"loss {entry.number('train_loss'):.3f}"]
+        parts = [f"epoch {figures['epoch']}{of}", f"loss {float(figures['train_loss']):.3f}"]
         if name_of(self._metric) in epochs[-1]:
             parts.append(f"dev {self._metric.upper()} {epochs[-1][name_of(self._metric)]:g}")
         if best := best_of(epochs, self._metric, self._maximizes):
             parts.append(f"best {best[0]:g} (epoch {best[1]})")
-        now, done = time.monotonic(), self._done(entry, "train_num_updates", "epoch")
+        now, done = time.monotonic(), self._done(figures, "train_num_updates", "epoch")
         began, before = self._began or (now, done)
         if done > before:
             parts.append(f"{timedelta(seconds=round((now - began) / (done - before) * (1 - done)))} left")
         return "  ".join(parts)
 
-    def _done(self, entry: Entry, updates: str, epochs: str) -> float:
+    def _done(self, figures: Mapping[str, Any], updates: str, epochs: str) -> float:
         """Return the share of the training that is done, from 0 to 1, by the figures of these names."""
-        return min(max((entry.number(epochs) or 0) / self._epochs, (entry.number(updates) or 0) / self._updates), 1.0)
+        parts = ((epochs, self._epochs), (updates, self._updates))
+        return min(max(float(figures.get(name, 0)) / most for name, most in parts), 1.0)
