@@ -56,7 +56,6 @@ def test_a_stream_gives_what_each_text_gives_alone(parser, chunk):
     [
         ("parse", "en-ewt", "{}"),
         ("parse", "en-ewt", "README.md", "{}", "-o", "out/"),
-        ("parse", "en-ewt", "{}", "--column", "text"),
     ],
 )
 def test_a_missing_file_is_refused_before_a_model_is_loaded(tmp_path, monkeypatch, command):

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from tests.cli.test_parse_many import ROWS, jsonl
 from tests.conftest import SAMPLE, run_here
 from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
@@ -46,13 +45,3 @@ def test_lines_with_sentences_have_rows(model, option, tmp_path):
     assert all(text[word["start"] : word["end"]] == word["form"] for row in rows for word in row["words"])
     written = run_here("parse", model, path, option, *SAME).stdout
     assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
-
-
-def test_rows_get_a_list(tmp_path):
-    path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
-    arguments = ("--column", "words", "--json", *SAME, "-o")
-    run_here("parse", "en-ewt", path, *arguments, out)
-    rows = objects(out.read_text(encoding="utf-8"))
-    assert [{key: row[key] for key in row if key != "parses"} for row in rows] == ROWS
-    found = [[[word["form"] for word in one["words"]] for one in row["parses"]] for row in rows]
-    assert found == [[["Go", "now", "."]], [], [], [["Stop"]]]

@@ -1,7 +1,6 @@
 """What `Parser.parse` takes, without a model."""
 
 import dataclasses
-import json
 import math
 from types import MappingProxyType
 
@@ -11,7 +10,6 @@ import pytest
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.bulk import Input, read_items
 from transition_parser.parsing.texts import Reading, checked_forms, sentences_from, sentences_of_texts, whole_sentences
 
 # as the class of pandas.NA, whose truth value is an error
@@ -101,15 +99,10 @@ def test_the_sentences_of_each_text(kind):
 
 @KINDS
 @pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan"), NAType(), ""])
-def test_a_missing_text_is_an_empty_text_everywhere(kind, missing, tmp_path):
+def test_a_missing_text_is_an_empty_text_everywhere(kind, missing):
     texts = [missing, "Go.", missing]
     assert [len(some) for some in sentences_of_texts(texts, Reading(kind))] == [0, 1, 0]
     assert [one and one.forms for one in whole_sentences(texts, Reading(kind))] == [None, ["Go", "."], None]
-    if missing is None or isinstance(missing, float):
-        path = tmp_path / "x.jsonl"
-        path.write_text("".join(json.dumps({"x": text}) + "\n" for text in texts))
-        items = list(read_items(Input(str(path)), Reading(kind), "x"))
-        assert [len(item.sentences) for item in items] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(

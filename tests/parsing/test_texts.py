@@ -1,6 +1,5 @@
 """Sentences that were found in text, as they are parsed and written."""
 
-import json
 import warnings
 
 import pytest
@@ -11,7 +10,6 @@ from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.parsing.bulk import Input, read_items
 from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.texts import Reading, sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
@@ -110,12 +108,7 @@ def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segm
     path = tmp_path / "x.txt"
     path.write_bytes(text.encode())
     as_text = sentences_from(text, Reading(kind, segmenter=segmenter))
-    reading = Reading(kind, "raw", segmenter=segmenter)
-    items = [item.sentences[0] for item in read_items(Input(str(path)), reading)]
-    row = tmp_path / "x.jsonl"
-    row.write_text(json.dumps({"text": text}))
-    (in_row,) = read_items(Input(str(row)), reading, "text")
-    for found in (as_text, list(read(path, kind, layout="raw", segmenter=segmenter)), items, in_row.sentences):
+    for found in (as_text, list(read(path, kind, layout="raw", segmenter=segmenter))):
         assert [s.spans for s in found] == [s.spans for s in as_text]
         assert [str(s) for s in found] == [str(s) for s in as_text]
         for sentence in found:
@@ -172,7 +165,6 @@ NO_MARKUP = [
     [*((what, text) for what, texts in MARKUP.items() for text in texts), *((None, text) for text in NO_MARKUP)],
 )
 def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_path):
-    (tmp_path / "x.jsonl").write_text(json.dumps({"x": text * 2}) + "\n")
     (tmp_path / "x.txt").write_text(text * 2)
     lines = (text * 2).splitlines(keepends=True)
     is_markup = (looks_like is not None and "\t" in text) or looks_like == "an AMR bank"
@@ -180,7 +172,6 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
         "string": lambda: sentences_from(text * 2, Reading(kind)),
         "lines": lambda: sentences_from(lines, Reading(kind)),
         "each": lambda: list(sentences_of_texts(iter(lines), Reading(kind))),
-        "row": lambda: list(read_items(Input(str(tmp_path / "x.jsonl")), Reading(kind), "x")),
         "tokens": lambda: list(read(tmp_path / "x.txt", kind, "tokens")),
         "raw": lambda: list(read(tmp_path / "x.txt", kind, layout="raw")),
         **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt", kind))}),
@@ -233,18 +224,6 @@ def test_words_on_lines_of_their_own(kind, tmp_path):
         return
     with pytest.raises(InputError, match=r"y.txt:3: word 2 is 'New York': words must not be empty or contain blanks"):
         list(read(tmp_path / "y.txt", kind, layout="vertical"))
-
-
-@KINDS
-@pytest.mark.parametrize("layout", ["tokens", "tokenize", "vertical", None])
-def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
-    text = "Go\r\nnow\n\n\nStop\n."
-    (tmp_path / "x.jsonl").write_text(json.dumps({"x": text}))
-    (item,) = read_items(Input(str(tmp_path / "x.jsonl")), Reading(kind, layout), "x")
-    assert [word for sentence in item.sentences for word in sentence.forms] == ["Go", "now", "Stop", "."]
-    for sentence in item.sentences:
-        assert [text[start:end] for start, end in sentence.spans] == sentence.forms
-        assert sentence.text == " ".join(sentence.forms)
 
 
 @KINDS

@@ -30,14 +30,14 @@ _PARSE = """example:
   echo 'She sells sea shells. Do they sell?' | transition-parser parse en -
   transition-parser parse en letter.txt -o letter.conllu
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
-  transition-parser parse en reviews-*.jsonl --column text -o parsed/
+  transition-parser parse en letters/*.txt -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 _OF_PARSE: OptionsOf = {AMR: {"alignments": None, "wiki": True, "given": None}}
 
 
 def add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="name of a model, exported folder, or checkpoint")
-    inputs = "files to parse: text, CoNLL-U, AMR or JSONL (-: standard input)"
+    inputs = "files to parse: text, CoNLL-U or AMR (-: standard input)"
     parser.add_argument("input", nargs="+", metavar="IN", help=inputs)
     output = "output file (default: standard output); DIR/, with the slash: write one file for each input into DIR"
     parser.add_argument("-o", "--output", metavar="FILE", help=output)
@@ -45,7 +45,7 @@ def add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help=beam)
     scores = "write the confidence in each graph, and in its arcs or nodes, as comments and in MISC"
     parser.add_argument("--scores", action="store_true", help=scores)
-    as_json = "write one line of JSON for each sentence, with scores and alignments (in tables: one list for each row)"
+    as_json = "write one line of JSON for each sentence, with scores and alignments"
     parser.add_argument("--json", action="store_true", help=as_json)
     _add_input(parser.add_argument_group("input"))
     _add_output(parser.add_argument_group("output"))
@@ -67,8 +67,6 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
         ("vertical", "read text as one word a line, up to a tab, with a blank line after each sentence"),
     ):
         layouts.add_argument(f"--{name}", action="store_const", dest="layout", const=name, help=what)
-    column = "column of JSONL files that holds the text (standard input is read as JSONL)"
-    group.add_argument("--column", metavar="NAME", help=column)
     longest = (
         "most words of a sentence (default: %(default)s); raw text is divided there, longer given sentences are refused"
     )
@@ -91,8 +89,6 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--no-wiki", action="store_false", dest="wiki", help="AMR: write no :wiki of named nodes")
     edits = "AMR: write graphs as search finds them, without the edits after it"
     group.add_argument("--no-edits", action="store_false", dest="edits", help=edits)
-    added = "name of the column of parses that JSONL gets (default: conllu, for AMRs amr, with --json parses)"
-    group.add_argument("--parse-column", metavar="NAME", help=added)
 
 
 def _add_search(group: argparse._ArgumentGroup) -> None:
@@ -128,7 +124,6 @@ def run_parse(arguments: argparse.Namespace) -> int:
     text a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees. Ids in CoNLL-U and AMR banks stay.
     """
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
-    from transition_parser.parsing.bulk import Input, several
     from transition_parser.parsing.given import read_given
 
     into_folder = (arguments.output or "").endswith(("/", os.sep))
@@ -148,10 +143,9 @@ def run_parse(arguments: argparse.Namespace) -> int:
         with folder(arguments.output):
             for path, name in zip(arguments.input, names, strict=True):
                 if not (arguments.resume and os.path.exists(name)):
-                    job.write([Input(path)], name)
+                    job.write([path], name)
     else:
-        inputs = several(arguments.input) if len(arguments.input) > 1 else [Input(arguments.input[0])]
-        job.write(inputs, arguments.output)
+        job.write(arguments.input, arguments.output)
     if given and not arguments.resume:
         first, *others = given.values()
         more = f", nor those of {len(others)} other lines of facts" if others else ""
@@ -174,9 +168,8 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
         "wiki": arguments.wiki,
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
-    added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))
     reading = parser.reading._replace(layout=arguments.layout)
-    return Job(parser, reading, annotations, arguments.json, arguments.column, added, given)
+    return Job(parser, reading, annotations, arguments.json, given)
 
 
 # --- score ------------------------------------------------------------------------------------

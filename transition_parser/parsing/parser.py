@@ -13,6 +13,7 @@ import copy
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -394,7 +395,7 @@ class Parser(Generic[P_co]):
                 errors.append(error)
 
         for texts in in_chunks(until_error(), chunk, len):
-            parses = iter([*self.parse_chunks([[*chain.from_iterable(texts)]])])
+            parses = iter([*self.parse_stream(chain.from_iterable(texts), sys.maxsize)])
             yield from (list(islice(parses, len(sentences))) for sentences in texts)
         if errors:
             raise errors[0]
@@ -469,26 +470,14 @@ class Parser(Generic[P_co]):
 
         Raises `InputError` for facts that a sentence can't have, and for facts where the model is one of trees.
         """
-        return self.parse_chunks(in_chunks(sentences, chunk or CHUNK), given)
-
-    def parse_chunks(
-        self, chunks: Iterable[Sequence[AnySentence]], given: Iterable[Given | None] = ()
-    ) -> Iterator[P_co]:
-        """Yield the parses in the order of the sentences.
-
-        All parses of a chunk are yielded before the next chunk is taken.
-
-        given: as for `parse_stream`
-        """
-        facts = iter(given)
-        done = 0
-        for chunk in chunks:
-            to_parse = [self._to_parse(one, number, next(facts, None)) for number, one in enumerate(chunk, done + 1)]
+        facts, done = iter(given), 0
+        for some in in_chunks(sentences, chunk or CHUNK):
+            to_parse = [self._to_parse(one, number, next(facts, None)) for number, one in enumerate(some, done + 1)]
             done += len(to_parse)
             parses: dict[int, P_co] = {}
             batches = self._batches(to_parse)
             with workers(self.threads, self.device) as each:  # it sets the process: not while we yield
-                found = each(lambda indices, some=to_parse: self._parsed([some[i] for i in indices]), batches)
+                found = each(lambda indices, all_=to_parse: self._parsed([all_[i] for i in indices]), batches)
                 for indices, of_batch in zip(batches, found, strict=True):
                     parses |= zip(indices, of_batch, strict=True)
             yield from (parses.pop(i) for i in range(len(to_parse)))
