@@ -84,7 +84,8 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
             assert len(step.candidates) <= MOST_CANDIDATES + 1
             assert {c.action: c.legal for c in step.candidates}[step.action]
     (parse,) = parser.parse([WORDS])
-    assert [str(action) for action in parse.actions] == [step.action for step in found.derivations[0].steps[:-1]]
+    if not parser.model.searches_directly:
+        assert [str(action) for action in parse.actions] == [step.action for step in found.derivations[0].steps[:-1]]
     check_graphs(found)
     assert json.loads(json.dumps(found.as_data()))["forms"] == WORDS
 

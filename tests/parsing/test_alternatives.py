@@ -10,18 +10,21 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import make_model, task_of
 from transition_parser import Parser
-from transition_parser.parsing.alternatives import Ranked, ranked
+from transition_parser.parsing.alternatives import NbestRank, ranked
 
 BEAM, NBEST = 6, 4
 MODELS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
 
 
 @dataclass(frozen=True)
-class Letters(Ranked):
+class Letters:
     """A graph whose parts are letters."""
 
     text: str
     letter_scores: tuple[float, ...]
+    probability: float
+    place: NbestRank | None = None
+    alternatives: tuple = ()
 
     def graph_key(self):
         return self.text
@@ -40,9 +43,10 @@ def test_derivations_of_one_graph_are_merged_by_hand():
         ],
         2,
     )
-    assert [parse.text for parse in best.ranked] == ["ab", "ac"]
-    assert [parse.probability for parse in best.ranked] == pytest.approx([0.5, 0.2])
-    assert [parse.place for parse in best.ranked] == [(1, 2), (2, 2)]
+    both = (best, *best.alternatives)
+    assert [parse.text for parse in both] == ["ab", "ac"]
+    assert [parse.probability for parse in both] == pytest.approx([0.5, 0.2])
+    assert [parse.place for parse in both] == [(1, 2), (2, 2)]
     # found: 0.8. Of a, 0.7, and its mean confidence (0.4 * 0.5 + 0.2 * 1.0 + 0.1 * 0.9) / 0.7 of the other 0.2
     a = 0.7 + 0.2 * 0.49 / 0.7
     b = 0.5 + 0.2 * (0.4 * 0.8 + 0.1 * 0.2) / 0.5

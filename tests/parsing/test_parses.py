@@ -29,7 +29,7 @@ from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.formalisms import AMR, ToParse
-from transition_parser.parsing.parses import AmrParse, Derivation, Parse, Parses
+from transition_parser.parsing.parses import AmrParse, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalize
@@ -151,7 +151,7 @@ def contracted(file: str = "contracted.conllu") -> Parse:
     (sentence,) = read_conllu(FOLDER / file)
     tree = DependencyTree((3, 3, 0, 3), ("aux", "advmod", "root", "punct"))
     tagged = sentence.with_tags(("X", "PART", "VERB", "PUNCT"), ("x", "not", "go", "!"))
-    return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), Derivation((), -0.5), model="a 1")
+    return Parse(tagged, tree, (0.5, 1.0, 0.25, 0.75), mean_log_probability=-0.5, model="a 1")
 
 
 def parsed_again(**options: bool) -> str:
@@ -217,9 +217,7 @@ def test_triples_are_the_ones_that_penman_reads():
 
 def test_a_line_of_json_has_short_numbers_and_actions_on_request():
     parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
-    parse = replace(
-        parse, derivation=replace(parse.derivation, mean_log_probability=-0.123456), probability=0.00012345678
-    )
+    parse = replace(parse, mean_log_probability=-0.123456, probability=0.00012345678)
     line = parse.to_json()
     found = json.loads(line)
     assert "\n" not in line and "actions" not in found

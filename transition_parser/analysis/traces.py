@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.oracles.static import oracle
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
 from transition_parser.parsing.parses import SentenceParse
@@ -115,15 +116,18 @@ def trace(
     ids = {name: token for token, name in enumerate(table.tokens)}
     for place, parse in enumerate(found):
         steps: list[Step] = []
+        actions = parse.actions
+        if parser.model.searches_directly:
+            actions = tuple(oracle(table.system, words, parse.tree))
         if only is None or place == min(only, len(found) - 1):
-            plain = steps_of(formalism, table.system, words, parse.actions)
-            tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in parse.actions]
+            plain = steps_of(formalism, table.system, words, actions)
+            tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in actions]
             steps += _scored(parser, encoder_out, tokens, plain) if tokens else plain
-        shown, mean = bool(drawings and steps), parse.mean_log_probability
-        graph, total = graph_data(parse, parse.annotated(), shown), mean * (len(parse.actions) + 1)
+        shown, total = bool(drawings and steps), parse.mean_log_probability * (len(parse.actions) + 1)
+        graph = graph_data(parse, parse.annotated(), shown)
         configurations = [step.configuration for step in steps]
         pictures = formalism.steps_drawings(sentence.forms, configurations) if shown else ()
-        derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), mean, total, pictures)
+        derivation = TracedDerivation(graph, len(actions), tuple(steps), total / (len(actions) + 1), total, pictures)
         derivations.append(derivation)
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from abc import abstractmethod
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from transition_parser.base.errors import InputError, errors_at, shortened
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout, canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
-from transition_parser.parsing.alternatives import Parts, Ranked
+from transition_parser.parsing.alternatives import NbestRank, Parts
 from transition_parser.parsing.edits.draft import Edited
 from transition_parser.parsing.words import AmrEdge, AmrNode, AmrWord, TreeWord, Word
 from transition_parser.text.columns import UNKNOWN
-from transition_parser.transitions import Action, TreeSystem
+from transition_parser.transitions import Action
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph
@@ -39,53 +39,49 @@ NODE_LINE = re.compile("^# ::node\t.*\n", re.MULTILINE)
 _DIGITS = 4  # significant digits of numbers in lines of JSON
 
 
-@dataclass(frozen=True)
-class Derivation:
-    """A derivation that search found."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SentenceParse(ABC):
+    """The parse of one sentence, a tree or an AMR: a sequence of its words. `len(parse)` is the number of words.
 
-    actions: tuple[Action, ...] = ()
-    mean_log_probability: float = 0.0
-
-
-@dataclass(frozen=True)
-class DerivationOfTree:
-    """The derivation of a tree that was found without search: by the static oracle, once it is asked for.
-
-    words: as the network reads them
-    log_probability: that of all arcs together
+    probability: the probability of the graph as far as search has seen it, which is the sum of the probabilities of the
+        derivations that search found for the graph (log-sum-exp of their log-probabilities). The graph may have other
+        derivations, so this is a lower bound. The probabilities of different graphs of a sentence sum to 1 at most.
+    mean_log_probability: the log-probability of the derivation divided by the number of its actions + 1
+    actions: the actions of the derivation; a gold graph and a tree that was found as a whole have none
+    place: the rank of the parse; None if no alternatives were asked for
+    alternatives: the next best parses, each a different graph, best first; they have no alternatives themselves
+    model: the name and the version of the model (`Parser.version`); None for a gold graph
     """
 
-    system: TreeSystem
-    words: Sequence[str]
-    tree: DependencyTree
-    log_probability: float
-
-    @cached_property
-    def actions(self) -> tuple[Action, ...]:
-        from transition_parser.oracles.static import oracle
-
-        return tuple(oracle(self.system, self.words, self.tree))
-
-    @property
-    def mean_log_probability(self) -> float:
-        return self.log_probability / (len(self.actions) + 1)
-
-
-class SentenceParse(Ranked):
-    """The parse of one sentence, a tree or an AMR: a sequence of its words. `len(parse)` is the number of words."""
-
     sentence: Any
-    derivation: Derivation | DerivationOfTree
+    probability: float = 1.0
+    mean_log_probability: float = 0.0
+    actions: tuple[Action, ...] = ()
+    place: NbestRank | None = None
+    alternatives: tuple[Self, ...] = ()
+    model: str | None = None
 
     @property
-    def actions(self) -> tuple[Action, ...]:
-        """The actions of the derivation; a gold graph has none."""
-        return self.derivation.actions
+    def ranked(self) -> tuple[Self, ...]:
+        """This parse and its alternatives, best first."""
+        return (self, *self.alternatives)
 
-    @property
-    def mean_log_probability(self) -> float:
-        """The log-probability of the derivation divided by the number of its actions + 1."""
-        return self.derivation.mean_log_probability
+    @abstractmethod
+    def graph_key(self) -> Hashable:
+        """Return a key that is equal for parses with the same graph."""
+
+    @abstractmethod
+    def parts(self) -> Mapping[str, Parts]:
+        """Return field of confidences (`arc_scores` …) → the part of the graph for each confidence in the field."""
+
+    def rescored(self, change: Mapping[str, Callable[[float], float]]) -> Self:
+        """Return the parse, and its alternatives, with other confidences in the named fields.
+
+        change: the name of a field → the function that maps each of its confidences
+        """
+        fields: dict[str, Any] = {name: tuple(map(of_one, getattr(self, name))) for name, of_one in change.items()}
+        alternatives = tuple(parse.rescored(change) for parse in self.alternatives)
+        return replace(self, **fields, alternatives=alternatives)
 
     @property
     def text(self) -> str:
@@ -126,8 +122,7 @@ class SentenceParse(Ranked):
         """Return the entries of `to_dict` that all parses have, and between them the entries of the graph."""
         about = {"id": self.sentence.id, "line": self.sentence.line, "text": self.text, "model": self.model}
         found = {"mean_log_probability": self.mean_log_probability, "probability": self.probability}
-        others: Sequence[Any] = self.alternatives
-        ranked = {"alternatives": [other.to_dict() for other in others]} if self.place else {}
+        ranked = {"alternatives": [other.to_dict() for other in self.alternatives]} if self.place else {}
         return {**about, **of_graph, **found, "actions": [*map(str, self.actions)], **ranked}
 
     def to_json(self, actions: bool = False) -> str:
@@ -193,14 +188,13 @@ class Parse(SentenceParse):
         the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated if the model has a
         `Calibration`. A gold tree has none.
 
-    `Ranked` has the other fields. The lists `forms`, `lemmas`, `upos`, `xpos`, `feats`, `heads` and `deprels` have the
-    attribute of this name of each word.
+    `SentenceParse` has the other fields. The lists `forms`, `lemmas`, `upos`, `xpos`, `feats`, `heads` and `deprels`
+    have the attribute of this name of each word.
     """
 
     sentence: Sentence
     tree: DependencyTree
     arc_scores: tuple[float, ...] = ()
-    derivation: Derivation | DerivationOfTree = Derivation()
 
     @cached_property
     def words(self) -> tuple[TreeWord, ...]:
@@ -373,15 +367,14 @@ class AmrParse(SentenceParse):
     completed: the number of changes that given facts (`parsing.given`) required after the last action; unless 0, the
         graph may differ from the graph that `actions` build
 
-    With alternatives, the scores of nodes and edges are masses of derivations, like `Parse.arc_scores`. `Ranked` has
-    the other fields.
+    With alternatives, the scores of nodes and edges are masses of derivations, like `Parse.arc_scores`. `SentenceParse`
+    has the other fields.
     """
 
     sentence: AmrEntry
     graph: AmrGraph
     alignments: tuple[tuple[int, ...], ...]
     wiki: Mapping[int, str] = field(default_factory=dict)
-    derivation: Derivation = Derivation()
     node_scores: tuple[float, ...] = ()
     edge_scores: tuple[float, ...] = ()
     completed: int = 0

@@ -17,7 +17,7 @@ from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, ReadTrees, Report, ToParse
-from transition_parser.parsing.parses import AmrParse, Derivation, edited
+from transition_parser.parsing.parses import AmrParse, edited
 from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
@@ -185,8 +185,8 @@ class _Built:
         self.tree: DependencyTree | None = None
         self.parse = AmrParse(
             sentence, self.system.result(state), tuple(self.system.alignments(state)), {},
-            Derivation(actions, hypothesis.score), tuple(made[node] for node in kept(state)), tuple(edges),
-            probability=math.exp(sum(hypothesis.step_scores)), model=resources.model,
+            tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
+            mean_log_probability=hypothesis.score, actions=actions, model=resources.model,
         )  # fmt: skip
         graph, alignments = self.parse.graph, self.parse.alignments
         if self.facts is not None:

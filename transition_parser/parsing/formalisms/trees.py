@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, ReadTrees, Report, ToParse
-from transition_parser.parsing.parses import Derivation, DerivationOfTree, Parse, graph_of
+from transition_parser.parsing.parses import Parse, graph_of
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, filled
-from transition_parser.transitions import TREE_SYSTEMS, TreeSystem
+from transition_parser.transitions import TREE_SYSTEMS
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
@@ -51,18 +52,15 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         table, parses = resources.table, []
         for one, hypothesis, tags in found:
             tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
-            derivation = Derivation(table.actions_of(hypothesis.tokens), hypothesis.score)
-            probability = math.exp(sum(hypothesis.step_scores))
-            parses.append(_parse(resources, one, tree, log_probs, tags, derivation, probability))
+            parse = _parse(resources, one, tree, log_probs, tags, sum(hypothesis.step_scores))
+            actions = table.actions_of(hypothesis.tokens)
+            parses.append(replace(parse, actions=actions, mean_log_probability=hypothesis.score))
         return parses
 
     def parse_of(self, resources: Resources, one: ToParse, found: ScoredTree, tags: Tags) -> Parse:
         """Return the parse with a tree that was found as a whole."""
         tree, log_probs = found
-        total = sum(log_probs)
-        system = cast(TreeSystem, resources.table.system)
-        derivation = DerivationOfTree(system, one.words, tree, total)
-        return _parse(resources, one, tree, log_probs, tags, derivation, math.exp(total))
+        return _parse(resources, one, tree, log_probs, tags, sum(log_probs))
 
     def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each arc True where its head and its full relation are right."""
@@ -140,10 +138,9 @@ def _parse(
     tree: DependencyTree,
     log_probs: Sequence[float],
     tags: Tags,
-    derivation: Derivation | DerivationOfTree,
-    probability: float,
+    log_probability: float,
 ) -> Parse:
-    """Return the parse of a sentence, with the tags, lemmas and features that its words lack."""
+    """Return the parse of a sentence without a derivation, with the tags, lemmas and features that its words lack."""
     columns, sentence = resources.columns.of_domain(one.domain), one.sentence
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
     given = [row.upos if upos else UNKNOWN for row in sentence.words]
@@ -153,8 +150,8 @@ def _parse(
     features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
     lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA], features or repeat("")))
     return Parse(
-        sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)), derivation,
-        probability=probability, model=resources.model,
+        sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)),
+        probability=math.exp(log_probability), mean_log_probability=log_probability, model=resources.model,
     )  # fmt: skip
 
 
