@@ -11,8 +11,8 @@ import pytest
 
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.bulk import as_they_come
-from transition_parser.parsing.files import may_pause, standard_input
 from transition_parser.parsing.preparation import in_chunks
+from transition_parser.parsing.texts import may_pause, standard_input
 
 READERS = pytest.mark.parametrize("chunks", [in_chunks, lambda items, size: as_they_come(items, size, pause=60)])
 

@@ -10,8 +10,7 @@ from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.parsing.files import read_sentences
-from transition_parser.parsing.texts import Reading, sentences_from, sentences_of_texts
+from transition_parser.parsing.texts import Reading, read_sentences, sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
 
 TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."

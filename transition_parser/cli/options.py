@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, missing_extra, note
-from transition_parser.parsing.files import may_pause
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
+from transition_parser.parsing.texts import may_pause
 from transition_parser.text.columns import KNOWN, asked_for, predicted, present
 
 _PACKAGE = __name__.partition(".")[0]

@@ -17,11 +17,10 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, unpacked_name
 from transition_parser.base.process import progress
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.parsing.files import may_pause, read_sentences
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parser import CHUNK, AnySentence, Parser
 from transition_parser.parsing.preparation import in_chunks
-from transition_parser.parsing.texts import Reading
+from transition_parser.parsing.texts import Reading, may_pause, read_sentences
 
 T = TypeVar("T")
 

@@ -41,7 +41,6 @@ from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.files import read_sentences
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, ToParse, formalism_of
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
@@ -63,6 +62,7 @@ from transition_parser.parsing.texts import (
     Reading,
     check_given,
     checked_forms,
+    read_sentences,
     sentences_from,
     sentences_of_texts,
     warn_of_traps,
