@@ -10,7 +10,8 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import make_model, task_of
 from transition_parser import Parser
-from transition_parser.parsing.alternatives import NbestRank, ranked
+from transition_parser.parsing.alternatives import ranked
+from transition_parser.parsing.parses import NbestRank
 
 BEAM, NBEST = 6, 4
 MODELS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}

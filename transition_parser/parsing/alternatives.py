@@ -5,21 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from transition_parser.parsing.parses import SentenceParse
+from transition_parser.parsing.parses import NbestRank, SentenceParse
 
-P = TypeVar("P", bound="SentenceParse")
-# keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
-Parts = Sequence[Hashable]
-
-
-class NbestRank(NamedTuple):
-    """The rank of a parse among the parses of its sentence."""
-
-    rank: int  # counted from 1
-    of: int  # the number of parses
+P = TypeVar("P", bound=SentenceParse)
 
 
 def ranked(parses: Sequence[P], most: int) -> P:

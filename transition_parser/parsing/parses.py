@@ -9,14 +9,13 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from transition_parser.base.errors import InputError, errors_at, shortened
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout, canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
-from transition_parser.parsing.alternatives import NbestRank, Parts
 from transition_parser.parsing.edits.draft import Edited
 from transition_parser.parsing.words import AmrEdge, AmrNode, AmrWord, TreeWord, Word
 from transition_parser.text.columns import UNKNOWN
@@ -37,6 +36,17 @@ _REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge"
 _OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that locate the sentence in a text
 NODE_LINE = re.compile("^# ::node\t.*\n", re.MULTILINE)
 _DIGITS = 4  # significant digits of numbers in lines of JSON
+
+
+# keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
+Parts = Sequence[Hashable]
+
+
+class NbestRank(NamedTuple):
+    """The rank of a parse among the parses of its sentence."""
+
+    rank: int  # counted from 1
+    of: int  # the number of parses
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
