@@ -20,7 +20,7 @@ def unquoted(label: str) -> str:
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
     """Return (score, the span of each string) for each way to express a name, by the first rule that matches."""
     exactly, alike = partial(_in_order, operator.eq, 1.0), partial(_in_order, _alike, 0.8)
-    for rule in (exactly, _joined, _initials, _demonym, alike, _some_strings, _inside):
+    for rule in (exactly, _joined, _demonym, alike, _some_strings, _inside):
         matches = rule([string.lower() for string in strings], words)
         if matches:
             return matches
@@ -74,18 +74,6 @@ def _share(strings: list[str], letters: list[str], first: int, last: int) -> lis
         shares.append(span(first + one, first + other) if one <= other else span(first, last))
         start = end
     return shares
-
-
-def _initials(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    initials = {
-        "".join(s[0] for s in strings if s),
-        "".join(s[0] for s in strings if s and s not in ("of", "the", "and")),
-    }
-    return [
-        (0.85, [(token,)] * len(strings))
-        for token, form in enumerate(words.forms)
-        if len(strings) > 1 and len(form) > 1 and _letters(form) in initials and not words.tokens[token].islower()
-    ]
 
 
 def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:

@@ -53,11 +53,7 @@ def gap(one: Span, other: Span) -> int:
     return max(one[0] - other[-1], other[0] - one[-1], 0)
 
 
-SAME, SPELLING, IRREGULAR, DERIVED, NEGATED = 1.0, 0.95, 0.85, 0.8, 0.75
-_VARIANTS = (
-    ("isation", "ization"), ("ise", "ize"), ("ising", "izing"), ("yse", "yze"), ("our", "or"), ("tre", "ter"),
-    ("ogue", "og"), ("ll", "l"), ("ae", "e"), ("oe", "e"), ("grey", "gray"), ("ence", "ense"), ("ph", "f"),
-)  # fmt: skip
+SAME, IRREGULAR, DERIVED, NEGATED = 1.0, 0.85, 0.8, 0.75
 _SHORTEST_STEM = 3
 _IRREGULAR = {concept: frozenset(words.split()) for concept, words in IRREGULAR_DERIVATIONS.items()}
 
@@ -67,8 +63,6 @@ def similarity(concept: str, form: str, lemma: str) -> float:
     """Return the similarity, 0 … 1, of a concept without its sense and a lower-cased word with its lemma."""
     if concept in (lemma, form):
         return SAME
-    if _spelling(concept) in (_spelling(lemma), _spelling(form)):
-        return SPELLING
     if related(concept, form) or related(concept, lemma):
         return IRREGULAR
     if len(concept) < _SHORTEST_STEM or len(lemma) < _SHORTEST_STEM or not concept[0].isalpha():
@@ -107,16 +101,6 @@ def related(concept: str, form: str) -> bool:
     return form in _IRREGULAR.get(concept, ())
 
 
-@lru_cache(maxsize=1 << 16)
-def _spelling(word: str) -> str:
-    """Return one spelling for British and American English."""
-    if len(word) < 4:
-        return word
-    for british, american in _VARIANTS:
-        word = word.replace(british, american)
-    return word
-
-
 def _bare(stem: str) -> str:
     stem = stem.rstrip("eyi") if len(stem) > _SHORTEST_STEM else stem
     return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
@@ -137,7 +121,7 @@ def _without_prefix(concept: str, form: str, lemma: str) -> float:
 
 def _letters(concept: str, word: str) -> float:
     """Return a guess of the similarity from the letters alone."""
-    shorter, longer = sorted((len(concept), len(word)))
+    longer = max(len(concept), len(word))
     common = shared_start(concept, word)
     if common >= 4 and common >= 0.6 * longer:
         return 0.4 + 0.3 * common / longer
@@ -147,20 +131,9 @@ def _letters(concept: str, word: str) -> float:
         return 0.4
     if len(concept) >= 5 and concept in word:
         return 0.4
-    if shorter >= 5 and longer - shorter <= 1 and _one_edit(concept, word):
-        return 0.5
     if common >= 4 and common >= 0.5 * longer:
         return 0.35
     return 0.0
-
-
-def _one_edit(one: str, other: str) -> bool:
-    """Return True if one letter is replaced, added or left out, or two neighboring letters are swapped."""
-    start = shared_start(one, other)
-    rest, other_rest = one[start:], other[start:]
-    if rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]:
-        return True
-    return rest[:2] == other_rest[:2][::-1] and rest[2:] == other_rest[2:]
 
 
 _SENSE = re.compile(r"-\d+$")
