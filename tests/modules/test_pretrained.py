@@ -7,7 +7,7 @@ import torch
 
 from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, stored_vectors
+from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords
 from transition_parser.modules.words import WordOptions
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
@@ -123,30 +123,3 @@ def test_folders_that_hold_none(folder, tmp_path):
         with pytest.raises(InputError, match=said):
             EncoderFiles(str(broken)).load()
         shutil.rmtree(broken)
-
-
-# --- vectors that are kept --------------------------------------------------------------------
-
-
-def test_kept_vectors_are_those_that_are_computed(folder, tmp_path):
-    encoder = words_of(folder).eval()
-    store = stored_vectors(encoder, SENTENCES, tmp_path, "train")
-    kept = store.batch([2, 0, 3])
-    assert kept.shape == (3, 64, encoder.width) and kept.dtype == torch.half and not kept[1, 3:].any()
-    wanted = vectors(encoder, SENTENCES)
-    tolerance = 5e-2  # they are computed in bf16 where the machine has it
-    assert torch.allclose(kept[0, :63].float(), wanted[2], atol=tolerance)
-    assert torch.allclose(kept[1, :3].float(), wanted[0], atol=tolerance)
-    x = torch.zeros(4, 64, 8)
-    with torch.no_grad():
-        given = encoder({"vectors": store.batch(range(4))}, x)
-        assert torch.allclose(given, encoder(encoder.read(SENTENCES), x), atol=tolerance)
-
-
-def test_a_second_time_nothing_is_computed(folder, tmp_path, monkeypatch):
-    encoder = words_of(folder).eval()
-    before = stored_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4))
-    names = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.setattr(encoder, "vectors", None)
-    assert torch.equal(stored_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4)), before)
-    assert sorted(path.name for path in tmp_path.iterdir()) == names

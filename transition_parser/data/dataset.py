@@ -22,7 +22,7 @@ from transition_parser.text.columns import UNKNOWN, Annotations
 
 CACHE_BYTES = 1 << 30
 _PIECES = 1  # part of the seed of word splitting, so that masking has other random numbers
-ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Annotations], Mapping[str, Mapping[str, Tensor]]]
+ReadWords = Callable[[Sequence[Sequence[str]], Annotations], Mapping[str, Mapping[str, Tensor]]]
 TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 
 
@@ -142,7 +142,7 @@ class TransitionDataset(FairseqDataset):
             net_input["features"] = known.features
         read, rest = self.annotations.split(ids, self.seed, self.epoch)
         if self.annotations.read is not None:
-            net_input["words"] = self.annotations.read(ids, [self.sentences.words[i] for i in ids], read)
+            net_input["words"] = self.annotations.read([self.sentences.words[i] for i in ids], read)
         if self.annotations.targets is not None:
             wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
             batch["tags"] = self.annotations.targets(rest, wide)

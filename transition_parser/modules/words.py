@@ -27,7 +27,7 @@ from transition_parser.modules.word_inputs import (
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import FORMS_FILE, Annotations
 
-TAGS, PRETRAINED = TagInput.name, PretrainedWords.name
+TAGS = TagInput.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 # The inputs are made in this order. The random numbers of their weights depend on it.
 INPUTS: tuple[type[OptionalInput], ...] = (
@@ -127,15 +127,9 @@ class WordInputs(nn.ModuleDict):
         """Return, for each column that is read, the fraction of sentences in which the column is masked."""
         return {input.column: input.masked(training) for input in self.values() if input.column is not None}
 
-    @property
-    def pretrained_words(self) -> PretrainedWords | None:
-        return dict(self.items()).get(PRETRAINED)
-
-    def read(
-        self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, without: str = ""
-    ) -> WordTensors:
-        """Return what each input, except `without`, makes of sentences of normalized words, on the CPU."""
-        return {name: module.read(sentences, annotations) for name, module in self.items() if name != without}
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> WordTensors:
+        """Return what each input makes of sentences of normalized words, on the CPU."""
+        return {name: module.read(sentences, annotations) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
         """Return the sum of x and the vectors that inputs make of `words`, or their concatenation, (B, P, width)."""

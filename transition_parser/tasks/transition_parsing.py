@@ -4,7 +4,7 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +24,14 @@ import transition_parser.models  # noqa: F401  (registers the architectures of t
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.process import keep_freed_memory, limit_instructions
-from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
+from transition_parser.data.dataset import Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
 from transition_parser.modules.contract import ParserModel, StateDecoder
 from transition_parser.modules.options import fairseq_option
-from transition_parser.modules.pretrained import stored_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged
 from transition_parser.modules.tree_decoder import TreeDecoder
-from transition_parser.modules.words import PRETRAINED, WordInputs, WordTensors
+from transition_parser.modules.words import WordInputs, WordTensors
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
@@ -60,9 +59,6 @@ class TransitionParsingConfig(FairseqDataclass):
     subword_regularization: float = fairseq_option(0.0, "BPE-dropout: probability of leaving out each merge of pieces")
     train_precision: ChoiceEnum(["auto", "fp32", "bf16"]) = fairseq_option(
         "auto", "number format of matrix products in training; auto: bf16 if the machine computes in it natively"
-    )
-    pretrained_cache: Optional[str] = fairseq_option(
-        None, "folder to cache the vectors of a frozen pretrained encoder (2 to 4 KB a word); default: the data folder"
     )
     valid_beam: int = fairseq_option(1, "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse")
     start_from: Optional[str] = fairseq_option(
@@ -163,7 +159,7 @@ class TransitionParsingTask(FairseqTask):
         word_data = WordData(
             annotations,
             {column: fraction for column, fraction in masked.items() if column in annotations},
-            self._read_words(words, split),
+            self._inputs.read if self._inputs else None,
             None if heads is None else heads.targets,
         )
         self.datasets[split] = TransitionDataset(
@@ -184,20 +180,6 @@ class TransitionParsingTask(FairseqTask):
         if first and dataset is self.datasets.get("train"):
             tell_batches(len(iterator))
         return iterator
-
-    def _read_words(self, sentences: Sequence[Sequence[str]], split: str) -> ReadWords | None:
-        """Return a function that reads the model's word inputs other than pieces; None if it has no such input."""
-        inputs = self._inputs
-        if not inputs:
-            return None
-        if inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
-            return lambda _ids, words, annotations: inputs.read(words, annotations)
-        folder = Path(self.cfg.pretrained_cache or self.cfg.data)
-        kept = stored_vectors(inputs.pretrained_words, sentences, folder, split)
-        return lambda ids, words, annotations: {
-            **inputs.read(words, annotations, without=PRETRAINED),
-            PRETRAINED: {"vectors": kept.batch(ids)},
-        }
 
     def max_positions(self) -> tuple[int, int]:
         return LONGEST
