@@ -98,7 +98,8 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
                 free.remove(word)
     kinds = {draft.is_frame(edge.target) for edge in draft.members(node, role)}
     inside = set().union(*units.values())  # of these no verb is an object: *melt it , add flour and stir*
-    objects = {edge.target for edge in draft.edges if edge.role == "ARG1" and edge.source not in inside}
+    of_others = [edge for edge in draft.edges if not (edge.source in inside and draft.is_frame(edge.target))]
+    objects = {edge.target for edge in of_others if edge.role == "ARG1"}
     listed = objects | {edge.target for edge in draft.edges if view.is_list(edge.source)}
     for word in free if role == "op" else ():
         if (other := view.node(word)) >= 0 and other not in {node, *listed} and kinds == {draft.is_frame(other)}:
@@ -198,9 +199,8 @@ def _mend_owners(view: TreeView) -> None:
     """Take what nobody says that somebody owns from its owner; *his* gives the owner another thing."""
     for edge in [edge for edge in view.draft.edges if edge.role == "poss"]:
         owned, owner, others = view.word(edge.source), view.word(edge.target), [*_unowned(view, edge)]
-        parts = [(one, None) for one in view.draft.edges if one[1:] == ("part", edge.source)]
         if min(owned, owner) >= 0 and not _may_own(view, owned, owner):
-            view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None), *parts)
+            view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None))
 
 
 def _may_own(view: TreeView, owned: int, owner: int) -> bool:

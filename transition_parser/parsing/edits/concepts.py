@@ -16,18 +16,16 @@ from transition_parser.transitions.amr_state import lemma_of
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
 _RELATIVES = frozenset(word_list("edits: relatives"))
-_QUOTES = {'"', "'", "``", "''", "“", "”", "‘", "’"}
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
 
 def mend_concepts(draft: Draft) -> None:
-    """Give frames that PropBank does not have, plurals, and words in quotation marks the concepts of their words."""
+    """Give frames that PropBank does not have, and plurals the concepts of their words."""
     for node, label in enumerate(draft.graph.labels):
         if node in draft.constants or node in draft.removed:
             continue
         if draft.is_frame(node):
             _mend_frame(draft, node)
-            _mend_mention(draft, node)
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
         elif not re.search(r"\w", label) and len(draft.neighbors(node)) == 1 and node != draft.top:  # a period
@@ -73,15 +71,6 @@ def _mend_agent(draft: Draft, frame: int, agent: int) -> None:
     if re.fullmatch(".*[eo]rs?", draft.forms[draft.place(agent)]):
         for edge in [edge for edge in draft.edges if edge.target == frame and edge.source != agent]:
             draft.replace_edge(edge, edge._replace(target=agent))
-
-
-def _mend_mention(draft: Draft, node: int) -> None:
-    """Give a word that stands alone in quotation marks its own concept: *"necessary"* is not `need-01`."""
-    place, *others = draft.alignments[node] or (0, 0)
-    is_alone = not others and {draft.forms[place - 1], draft.forms[place + 1]} <= _QUOTES
-    word = draft.words[place] if is_alone else None
-    if word is not None and len(draft.at(place)) == 1 and lemma_of(draft.labels[node]) != word.lemma:
-        draft.labels[node] = word.lemma
 
 
 def exists(concept: str) -> bool:

@@ -35,7 +35,7 @@ def negate(draft: Draft) -> None:
             is_whole = prefix == "dis" and draft.words[places[0]].lemma in packaged().rolesets  # `discover`, `cover-01`
             concept = None if is_whole else draft.labels[node]
             if prefix == "un" and not _is_negated(stem, lemma):
-                concept, draft.labels[node] = None, _whole(prefix, stem, draft.labels[node])
+                concept = None
         else:
             concept = None
         if concept is not None:
@@ -117,14 +117,8 @@ def _is_negated(stem: str, lemma: str) -> bool:
     bases = (stem, stem.removesuffix("ly"), f"{stem.removesuffix('ily')}y")
     if stem == lemma not in packaged().rolesets or any(f"{base}/j" in aliases for base in bases):
         return True
-    if stem.endswith("ing") or lemma in word_list("edits: reversed"):
+    if stem.endswith("ing"):
         return False
     is_verb = lemmatize([stem]) == [lemma]
     is_able = _OTHER_GRAPHS.fullmatch(stem) is not None  # `undetectable` is `possible-01 :polarity -`
     return is_able or (stem not in (lemma, f"{lemma}s") if is_verb else f"{stem}/n" in aliases)
-
-
-def _whole(prefix: str, stem: str, concept: str) -> str:
-    """Return the concept of a word with a prefix that does not negate: `undock-01`, `unprofessional-01`."""
-    is_form = stem.startswith(lemma_of(concept)) and stem.endswith(("ing", "ed"))
-    return prefix + (concept if is_form or lemmatize([stem]) == [lemma_of(concept)] else f"{stem}-01")

@@ -179,21 +179,13 @@ def _count(draft: Draft, said: SpanValue) -> None:
         draft.move_top(noun, owner)
         draft.edges = [edge._replace(target=owner) if edge.target == noun else edge for edge in draft.edges]
         draft.add_edge(owner, "unit", noun)
-    for edge in [edge for edge in draft.edges if edge.source in inside or edge.target in inside]:
-        draft.replace_edge(edge)
-        if edge.source in {owner, noun, *inside} or edge.role in _OF_NUMBERS:
-            continue
-        here = [one for one in draft.edges if one.source == edge.source and one.target == owner]
-        if not here or edge.role in ("ARG0", "ARG1"):  # *half a million euros were stolen*
-            for one in here:
-                draft.replace_edge(one)
-            draft.add_edge(edge.source, edge.role, owner)
-    if draft.top in inside:
-        draft.top = next((edge.source for edge in draft.edges if edge.target == owner), owner)
-    for edge in [edge for edge in draft.edges if edge.source == owner and edge.role == "quant"]:
-        draft.replace_edge(edge)
-        draft.removed.update({edge.target} & draft.constants)
-    draft.removed |= inside
+    draft.remove_edges(lambda edge: edge.role in _OF_NUMBERS and not inside.isdisjoint(edge[::2]))
+    for node in inside:
+        draft.merge(node, owner)
+    for source in {edge.source for edge in draft.edges if edge.target == owner}:
+        for edge in sorted(edge for edge in draft.edges if edge[::2] == (source, owner))[1:]:
+            draft.replace_edge(edge)  # *half a million euros were stolen*
+    draft.remove_edges(lambda edge: edge.source == owner and edge.role == "quant")
     draft.add_edge(owner, "quant", draft.new_node(value, True, noun))
 
 

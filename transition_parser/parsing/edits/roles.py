@@ -35,6 +35,7 @@ _LOOSE = frozenset(  # roles that an argument may have been given
     "location time duration purpose direction destination source topic beneficiary manner accompanier instrument mod "
     "part cause medium poss".split()
 )
+_OUTSIDE = ("time", "duration", "location")  # roles that no agent and no theme was given
 _OBJECTS = ("obj", "obl", "nsubj:pass")  # relations to a verb of words that are no agents
 _CLASSES = torch.tensor([distance_class(d) for d in (*range(FARTHEST + 1), *range(-FARTHEST, 0))])  # of distances
 _PREPOSITIONS = frozenset("about at by for from in into of on onto to with".split())
@@ -227,9 +228,7 @@ class _Labeled:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
-        outside = {
-            e.target for e in self.draft.edges if e.source == node and e.role in ("time", "duration", "location")
-        }
+        outside = {target for target, n in loose.items() if self.draft.edges[n].role in _OUTSIDE}
         near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
         near |= self._below(node)  # *destroys the new dam*
         near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}

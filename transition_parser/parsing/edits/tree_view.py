@@ -22,7 +22,6 @@ _BY_SUBJECT = frozenset(word_list("edits: by subject"))
 _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them from using it*, *accuse him of lying*
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
 _RELATIVE = ("who", "which", "that", "whom")
-_REPEATED = ("to", "that", "whether", "if", "because", "when", "how", "why", "where")  # before several clauses
 _COMPLEMENTS = ("ccomp", "xcomp", "advcl", "acl")
 _MOST = 6  # steps from a verb up to the one that has its subject
 
@@ -59,7 +58,7 @@ class TreeView:
                         self.nodes[place].append(node)
         for word, relation in enumerate(self.relations):
             if relation == "conj":
-                head = self._joined(word, self._like(word, self._finite(word)))
+                head = self._joined(word, self._finite(word))
                 if word not in (head, *self.ancestors(head)):
                     self.heads[word] = head
         self.dependents: list[list[int]] = [[] for _ in self.heads]
@@ -93,13 +92,6 @@ class TreeView:
         """Return True for a verb that may be finite by its form, or a past participle: *went*, not *going* or *go*."""
         form = self.draft.forms[word]
         return form != self.draft.words[word].lemma and not form.endswith("ing")
-
-    def _like(self, word: int, head: int) -> int:
-        """Return the head of a conjunct: of *to buy* in *to sell what I have and to buy that*, the verb after *to*."""
-        forms, marks = self.draft.forms, [one for one, r in enumerate(self.relations) if r in ("mark", "advmod")]
-        own = [one for one in marks if self.heads[one] == word and forms[one] in _REPEATED and one < word]
-        alike = [self.heads[one] for one in marks if own and one < own[0] and forms[one] == forms[own[0]]]
-        return alike[-1] if alike and head not in alike and alike[-1] < own[0] else head
 
     def _joined(self, word: int, head: int) -> int:
         """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
