@@ -82,8 +82,10 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*
             view.change((Edge(frame, role, old), None))
-    elif subject < 0 and (view.heads[word] == verb or draft.forms[word] != "it"):  # *it is kind of you to help me*
-        mend_pronoun(view, word, Edge(frame, role, old))
+    elif subject < 0:
+        is_dummy = draft.forms[word] == "it" and view.relations[word] == "nsubj" and view.heads[word] != verb
+        if not is_dummy:  # *it is kind of you to help me*
+            mend_pronoun(view, word, Edge(frame, role, old))
     elif present is not None:
         _exchange(view, present, Edge(frame, role, old), verb)
     elif view.full[verb] == "acl:relcl" and any(edge[::2] == (subject, frame) for edge in draft.edges):
