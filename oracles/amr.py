@@ -63,7 +63,7 @@ def amr_oracle(
     >>> words = [AmrWord("She", "she"), AmrWord("sleeps", "sleep")]
     >>> done = amr_oracle(make_system("amr"), words, graph, [[1], [0]])
     >>> [str(action) for action in done.actions]
-    ['SHIFT', 'COPY_LEMMA', 'SHIFT', 'COPY_SENSE01', 'ROOT', 'LA(ARG0)', 'REDUCE', 'CLOSE']
+    ['SHIFT', 'COPY_LEMMA', 'SHIFT', 'FRAME(01)', 'ROOT', 'LA(ARG0)', 'REDUCE', 'CLOSE']
     """
     for node, tokens in enumerate(alignments):
         if not tokens:
@@ -339,15 +339,10 @@ class _Writer:
         if node in self.graph.constants:
             copied = all(word.form_is_plain for word in words) and copied_value([word.form for word in words]) == label
             return Action(Kind.COPY_WORD) if copied else labeled(Kind.VALUE, label)
-        frames = self.system.frames
-        frame = frames and frames.naming(label, words, self.words[span[1] + 1 :])
-        if frame:
+        if frame := self.system.frames.naming(label, words, self.words[span[1] + 1 :]):
             return frame
-        if all(word.lemma_is_symbol for word in words):
-            lemmas = [word.lemma for word in words]
-            for kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
-                if kind in self.system.kinds and copied_concept(lemmas, kind) == label:
-                    return Action(kind)
+        if all(word.lemma_is_symbol for word in words) and copied_concept(words) == label:
+            return Action(Kind.COPY_LEMMA)
         return labeled(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:

@@ -21,7 +21,6 @@ from transition_parser.preprocess.aligner.aligner import aligned, train_table, w
 from transition_parser.preprocess.limits import breach, learned
 from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of
 from transition_parser.text.columns import KNOWN, Columns
-from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalize, save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
@@ -74,8 +73,7 @@ def preprocess_amr(
     forms = [[normalize(token) for token in entry.forms] for entry in banks["train"]]
     words = by_frequency(form for sentence in forms for form in sentence)
     shift_words = words[: options.labeled_shift]
-    frames = packaged()
-    system = AmrSystem(shift_words=shift_words, frames=frames)
+    system = AmrSystem(shift_words)
     derived = {}
     for split, entries in banks.items():
         entries = progress(aligned(entries, table, processes=options.processes), f"{split} aligner", len(entries))
@@ -86,7 +84,7 @@ def preprocess_amr(
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         save_words(words, folder)
-        _config(derived["train"], shift_words, limits, frames.version).save(folder)
+        _config(derived["train"], shift_words, limits, system.frames.table.version).save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]
             Columns(values_of(train, options.columns, splits["train"][0])).save(folder)

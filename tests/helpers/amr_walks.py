@@ -10,14 +10,6 @@ NAMED = (
     *("PRED(x)", "PRED(dog)", "VALUE(-)", 'VALUE("a b")', "DEPENDENT(polarity,-)", "DEPENDENT(mod,x)"),
     *("ENTITY(city)", "ENTITY(city,+)", 'ENTITY(country,"Germany")'),
 )
-ACTIONS = [*make_system("amr").actions(["op", "ARG0", "op1", "mod"]), *map(Action.parse, NAMED)]
-LEXICON = {
-    "dog": {Action.parse("PRED(dog)"), Action.parse("DEPENDENT(polarity,-)")},
-    "german": {Action.parse('ENTITY(country,"Germany")')},
-    "new york": {Action.parse("PRED(x)")},
-    "a": set(),
-}
-
 # A small table of frames: other senses than 01, particles, aliases of one frame and of two, of a form that is no lemma,
 # of several words, and derived words
 FRAMES = Frames(
@@ -34,6 +26,17 @@ FRAMES = Frames(
     ],
     "test",
 )
+ACTIONS = [
+    *make_system("amr", frames=FRAMES).actions(["op", "ARG0", "op1", "mod"]),
+    *map(Action.parse, NAMED),
+]
+LEXICON = {
+    "dog": {Action.parse("PRED(dog)"), Action.parse("DEPENDENT(polarity,-)")},
+    "german": {Action.parse('ENTITY(country,"Germany")')},
+    "new york": {Action.parse("PRED(x)")},
+    "a": set(),
+}
+
 EVOKING = (
     *("dogs", "dog", "gave", "up", "it", "gift", "gifts", "Giving", "clearly", "unclear", "giver", "dogged", "follow"),
     *("follow-up", "New", "York", "big", "apple", "12", '"', "(", "a", "out", "of", "date", "Zorbed"),

@@ -151,9 +151,8 @@ def new_lacked(
     system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
 ) -> list[frozenset[str]]:
     """Return the roles that the frames of the nodes lack which the last action made."""
-    known = system.frames is not None and limits.roles_of_frames
     named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and _is_alone(state))
-    new = [system.frames.lacked(state.nodes[before].label)] if known and named else []
+    new = [system.frames.lacked(state.nodes[before].label)] if limits.roles_of_frames and named else []
     return _of_new_nodes(new, state, before)
 
 

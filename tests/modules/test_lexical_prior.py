@@ -3,12 +3,13 @@ import math
 import pytest
 import torch
 
+from tests.helpers.amr_walks import FRAMES
 from transition_parser.modules.action_scores import LexicalPrior
-from transition_parser.states.table import FIRST_SPAN, UNBOUND, UNSEEN, ActionTable
+from transition_parser.states.table import FIRST_SPAN, UNBOUND, ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system
 
-TOKENS = ["</s>", "SHIFT", "MERGE", "CLOSE", "ROOT", "REDUCE", "LA(ARG0)", "RA(ARG0)", "COPY_LEMMA", "COPY_SENSE01"]
+TOKENS = ["</s>", "SHIFT", "MERGE", "CLOSE", "ROOT", "REDUCE", "LA(ARG0)", "RA(ARG0)", "COPY_LEMMA"]
 TOKENS += ["COPY_WORD", "PRED(dog)", "PRED(wolf)", "VALUE(-)"]
 COUNTS = {
     "wolf": {Action.parse("PRED(wolf)"): 6, Action.parse("COPY_LEMMA"): 1, Action.parse("PRED(lost)"): 9},
@@ -17,10 +18,9 @@ COUNTS = {
 LEXICON = {"wolf": (Action.parse("PRED(dog)"), Action.parse("PRED(wolf)")), "no": (Action.parse("VALUE(-)"),)}
 
 
-def make_table(counts=COUNTS, frames=None) -> ActionTable:
+def make_table(counts=COUNTS, frames=FRAMES) -> ActionTable:
     system = make_system("amr", lexicon=LEXICON, frames=frames)
-    tokens = TOKENS if frames is None else [*TOKENS, *map(str, system.frames.all)]
-    return ActionTable(system, tokens, counts=counts)
+    return ActionTable(system, [*TOKENS, *map(str, system.frames.all)], counts=counts)
 
 
 def row_of(table: ActionTable, lemma: str) -> int:
@@ -36,7 +36,10 @@ def test_the_prior_of_a_span_is_its_smoothed_counts():
     table = make_table()
     prior = prior_of(table, "wolf")
     assert {table.tokens[token]: value for token, value in prior.items()} == pytest.approx(
-        {"PRED(wolf)": math.log(7 / 10 * 3), "COPY_LEMMA": math.log(2 / 10 * 3), "PRED(dog)": math.log(1 / 10 * 3)}
+        {
+            **{"PRED(wolf)": math.log(7 / 11 * 4), "COPY_LEMMA": math.log(2 / 11 * 4)},
+            **dict.fromkeys(("PRED(dog)", "FRAME(01)"), math.log(1 / 11 * 4)),
+        }
     )
     assert prior_of(table, "no") == {}  # never counted
 
@@ -45,17 +48,17 @@ def test_each_kind_has_its_weight():
     table = make_table()
     prior = LexicalPrior(table)
     rows = torch.tensor([row_of(table, "wolf"), row_of(table, "cat"), UNBOUND])
-    scores = torch.randn(3, len(TOKENS))
+    scores = torch.randn(3, len(table.tokens))
     with torch.no_grad():
         prior.weight.copy_(torch.arange(1.0, len(prior.weight) + 1))
         added = prior(scores, rows) - scores
     wolf, copy = TOKENS.index("PRED(wolf)"), TOKENS.index("COPY_LEMMA")
     of_row = prior_of(table, "wolf")
-    weights = {token: float(added[0, token]) / of_row[token] for token in (wolf, copy, TOKENS.index("PRED(dog)"))}
+    weights = {token: float(added[0, token]) / value for token, value in of_row.items()}
     assert weights[wolf] == pytest.approx(weights[TOKENS.index("PRED(dog)")], abs=1e-5)
     assert round(weights[wolf], 4) != round(weights[copy], 4)
     assert {*weights} == {*added[0].nonzero()[:, 0].tolist()}
-    assert row_of(table, "cat") == UNSEEN and not added[1:].any()
+    assert row_of(table, "cat") != row_of(table, "wolf") and not added[1:].any()
 
 
 def test_senses_of_frames_are_counted():

@@ -4,7 +4,7 @@ import torch
 
 from transition_parser.modules.action_scores import FunctionScores
 from transition_parser.states.table import ActionTable
-from transition_parser.text.frames import FUNCTIONS, packaged, role_functions
+from transition_parser.text.frames import FUNCTIONS, role_functions
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_limits import SearchLimits
 
@@ -15,11 +15,10 @@ OTHERS = ("LA(mod)", "RA(op)")
 TOKENS = ["</s>", "SHIFT", "MERGE", "CLOSE", "ROOT", "REDUCE", "COPY_LEMMA", "COPY_WORD", *OTHERS, *ARCS]
 
 
-def make_table(frames=None) -> ActionTable:
-    limits = SearchLimits(1, 1, 2, {}, frozenset({"ARG0"}), roles_of_frames=frames is not None)
-    system = make_system("amr", lexicon={"a": (Action.parse("PRED(a)"),)}, limits=limits, frames=frames)
-    more = ["COPY_SENSE01", "PRED(a)"] if frames is None else [*map(str, system.frames.all), "PRED(a)"]
-    return ActionTable(system, [*TOKENS, *more])
+def make_table() -> ActionTable:
+    limits = SearchLimits(1, 1, 2, {}, frozenset({"ARG0"}), roles_of_frames=True)
+    system = make_system("amr", lexicon={"a": (Action.parse("PRED(a)"),)}, limits=limits)
+    return ActionTable(system, [*TOKENS, *map(str, system.frames.all), "PRED(a)"])
 
 
 def test_functions():
@@ -33,7 +32,7 @@ def test_functions():
 
 def test_scores_are_those_of_a_plain_loop():
     torch.manual_seed(1)
-    table = make_table(packaged())
+    table = make_table()
     added = FunctionScores(table, 8)
     scores, outputs = torch.randn(16, len(table.tokens)), torch.randn(16, 8)
     known = role_functions()

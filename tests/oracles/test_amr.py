@@ -13,11 +13,10 @@ from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.preprocess.aligner.aligner import aligned
-from transition_parser.text.frames import packaged
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 
-SYSTEM, WITH_FRAMES = AmrSystem(), AmrSystem(frames=FRAMES)
+SYSTEM = AmrSystem(frames=FRAMES)
 MODES = ("imperative", "expressive")
 
 DERIVATIONS = {entry.id: entry for entry in read_bank(Path(__file__).with_name("derivations.amr"))}
@@ -115,10 +114,10 @@ def test_frames_name_what_words_evoke():
         ("mother", "(h / have-rel-role-91~0)", "have-rel-role-91", "PRED(have-rel-role-91)"),
     ):
         entry = parse_entry([f"# ::tok {sentence}", written])
-        words = WITH_FRAMES.read(sentence.split())
-        derivation = amr_oracle(WITH_FRAMES, words, entry.graph, entry.alignments)
+        words = SYSTEM.read(sentence.split())
+        derivation = amr_oracle(SYSTEM, words, entry.graph, entry.alignments)
         assert action in map(str, derivation.actions), (sentence, concept)
-        assert WITH_FRAMES.replay(words, derivation.actions).labels == (concept,)
+        assert SYSTEM.replay(words, derivation.actions).labels == (concept,)
 
 
 FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "-", "12,000", "imperative", "a")
@@ -196,7 +195,7 @@ def assert_limits_aside_comes_back(words, graph, alignments, system: AmrSystem =
 @pytest.mark.parametrize("examples", [100, pytest.param(4000, marks=pytest.mark.slow)])
 def test_random_graphs_come_back(examples):
     @settings(max_examples=examples)
-    @given(aligned_graphs(), st.sampled_from([SYSTEM, WITH_FRAMES, AmrSystem(shift_words=("New", "a"))]))
+    @given(aligned_graphs(), st.sampled_from([SYSTEM, AmrSystem(shift_words=("New", "a"), frames=FRAMES)]))
     def comes_back(case, system):
         assert_limits_aside_comes_back(*case, system)
 
@@ -216,6 +215,6 @@ def test_whole_corpora_come_back(corpora):
     assert len(paths) >= 6
     for path in paths:
         for entry in aligned(list(read_bank(path, []))):
-            for system in (SYSTEM, AmrSystem(frames=packaged())):
+            for system in (SYSTEM, AmrSystem()):
                 derivation = derive(entry.forms, entry.graph, entry.alignments, system)
                 assert_comes_back(entry.forms, entry.graph, derivation, system)

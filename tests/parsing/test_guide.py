@@ -64,7 +64,7 @@ def test_actions_that_are_not_completed_build_the_graph(entries, seed):
     parses = list(parser.parse_stream(entries, given=facts))
     assert sum(parse.completed == 0 for parse in parses) > len(parses) // 3
     own = parser.resources.table.system
-    system = AmrSystem(own.shift_words, frames=own.frames and own.frames.table)  # without a lexicon
+    system = AmrSystem(own.shift_words, frames=own.frames.table)  # without a lexicon
     for parse in parses:
         if not parse.completed:
             assert system.replay(system.read(parse.forms), parse.actions) == parse.graph

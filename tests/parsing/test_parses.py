@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.helpers.amr_walks import FORMS, LEXICON, legal_actions
+from tests.helpers.amr_walks import FORMS, FRAMES, LEXICON, legal_actions
 from tests.helpers.strategies import trees
 from tests.helpers.tables import SPECIAL
 from transition_parser import read
@@ -34,15 +34,16 @@ from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalize
 from transition_parser.transitions import make_system
 
-DERIVATION = "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE"
+DERIVATION = "SHIFT COPY_LEMMA SHIFT FRAME(01) ROOT LA(ARG0) REDUCE SHIFT MERGE ENTITY(city) RA(ARG1) REDUCE CLOSE"
 WIKI = {'city "New" "York"': '"New_York_City"', '"New" "York"': '"New_York_(state)"', '"Ann"': '"Ann_B"'}
 
 
 def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = None, wiki=None) -> AmrParse:
     actions = derivation.split()
-    kinds = "SHIFT MERGE COPY_LEMMA COPY_SENSE01 COPY_WORD ENTITY(x) LA(x) RA(x) REDUCE SWAP ROOT CLOSE PRED(x)"
-    tokens = [*SPECIAL, *dict.fromkeys([*actions, *kinds.split()])]
-    table = ActionTable(make_system("amr"), tokens)
+    kinds = "SHIFT MERGE COPY_LEMMA COPY_WORD ENTITY(x) LA(x) RA(x) REDUCE SWAP ROOT CLOSE PRED(x)"
+    system = make_system("amr", lexicon={}, frames=FRAMES)
+    tokens = [*SPECIAL, *dict.fromkeys([*actions, *kinds.split(), *map(str, system.frames.all)])]
+    table = ActionTable(system, tokens)
     hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
     words = [normalize(word) for word in sentence.split()]
     lexicon = SimpleNamespace(wiki=wiki) if wiki else None
@@ -66,7 +67,7 @@ def test_a_derivation_becomes_an_entry():
 
 
 def test_words_that_mention_a_node_are_written():
-    actions = "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT SHIFT COPY_LEMMA RA(ARG1) REDUCE CLOSE"
+    actions = "SHIFT COPY_LEMMA SHIFT FRAME(01) ROOT LA(ARG0) REDUCE SHIFT SHIFT COPY_LEMMA RA(ARG1) REDUCE CLOSE"
     entry = parse_of("I like my dog", actions).annotated(alignment_markers=True)
     assert entry.metadata["tok"] == "I like my dog" and "(i / i~e.0,2)" in entry.penman
     assert "# ::alignments 0-1|0.0 1-2|0 2-3|0.0 3-4|0.1" in entry.comments
@@ -89,7 +90,7 @@ def test_what_is_written_is_read_back(markers):
 @given(st.data())
 def test_an_entry_is_what_reading_its_text_gives(data):
     words = data.draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=5))
-    system = make_system("amr", lexicon=LEXICON)
+    system = make_system("amr", lexicon=LEXICON, frames=FRAMES)
     state = system.initial(system.read(words))
     while not system.is_final(state):
         state = system.apply(state, data.draw(st.sampled_from(legal_actions(system, state))))

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import without_kernels
-from tests.helpers.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
+from tests.helpers.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON, NAMED
 from tests.helpers.search_limits import BEARERS, Made, expected_legality, last_arc, why_beyond
 from tests.helpers.tables import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
@@ -18,11 +18,12 @@ from transition_parser.models.stack_transformer.attention import StateHeads
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.states import FRAMES as FRAMES_ON_TOP
 from transition_parser.states.states import RANKS, DeviceTable
-from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, LEMMA, UNSEEN, ActionTable
+from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, LEMMA, ActionTable
 from transition_parser.text.frames import role_functions
 from transition_parser.transitions import Action, make_system
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort
-from transition_parser.transitions.amr_state import MAKE_NODES, AmrState
+from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, is_listed, key
 
 ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
 LIMITS = SearchLimits(
@@ -49,11 +50,15 @@ MORE = (
 INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
 
 
-def make_table(shift_words=(), lexicon=None, limits=None, more=(), frames=None) -> ActionTable:
-    system = make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits, frames=frames)
-    actions = dict.fromkeys([*ACTIONS, *system.actions([])])
-    shifts = [f"SHIFT({word})" for word in shift_words]
-    return ActionTable(system, [*SPECIAL, *map(str, actions), *more, *shifts, "madeupword0000"])
+def make_table(shift_words=(), lexicon=None, limits=None, more=()) -> ActionTable:
+    """By default all words may have all names of nodes."""
+    tokens = [*SPECIAL, *map(str, ACTIONS), *more, *(f"SHIFT({word})" for word in shift_words), "madeupword0000"]
+    if lexicon is None:
+        listed = [action for token in (*NAMED, *more) if is_listed(action := Action.parse(token))]
+        lexicon = dict.fromkeys(map(key, zip(AmrSystem().read([*FORMS, *EVOKING, "x"]))), listed)
+    return ActionTable(
+        make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits, frames=FRAMES), tokens
+    )
 
 
 def machine_of(table: ActionTable, sentences, in_search=False, needs=()):
@@ -62,16 +67,14 @@ def machine_of(table: ActionTable, sentences, in_search=False, needs=()):
     return make_machine(DeviceTable(table), lengths, features, needs, in_search)
 
 
-@pytest.mark.parametrize("frames", [None, FRAMES])
-def test_search_copies_no_lemmas_of_unknown_names(frames):
-    table = make_table(lexicon={"dog": ()}, frames=frames)
+def test_search_copies_no_lemmas_of_unknown_names():
+    table = make_table(lexicon={"dog": ()})
     words = "We saw Dog , Nestle and the Dog Museum before".split()
     usual, found = table.features(words), table.features(words, in_search=True)
     changed = [place for place in range(len(words)) if usual[place] != found[place]]
     assert changed == [4, 7, 8] and not any(found[place][LEMMA] for place in changed)
-    nothing = UNSEEN if frames is None else FIRST_ROW
-    assert all(found[place][FIRST_SPAN] == nothing for place in changed)
-    assert table.lexicon[nothing].size == 0
+    assert all(found[place][FIRST_SPAN] == FIRST_ROW for place in changed)
+    assert table.lexicon[FIRST_ROW].size == 0
 
 
 def stack_places(state: AmrState, width: int) -> list[int]:
@@ -126,7 +129,7 @@ LIMITED = ((LIMITS, LEXICON), (OF_SORTS, None), (OF_SORTS, LEXICON), (SEVERAL, N
 WALKS = [
     (FORMS, {"lexicon": LEXICON}),
     (FORMS, {"shift_words": ("a", "New")}),
-    (EVOKING, {"shift_words": ("a", "New"), "lexicon": LEXICON, "frames": FRAMES}),
+    (EVOKING, {"shift_words": ("a", "New"), "lexicon": LEXICON}),
     *((FORMS, {"limits": limits, "lexicon": lexicon}) for limits, lexicon in LIMITED),
 ]
 
@@ -138,14 +141,16 @@ def test_random_walks(forms, options, data, seed):
     walk(data.draw(sentences_of(forms)), random.Random(seed), **options)
 
 
-def walk(sentences, rng, lexicon=None, shift_words=(), frames=None, limits=None) -> None:
+def walk(sentences, rng, lexicon=None, shift_words=(), limits=None) -> None:
     """Take random actions in all sentences, and reorder them sometimes, as beams do.
 
     limits: of search. Nodes are then preferred, so that walks run into the limits; each ends within the bound.
     """
-    table = make_table(shift_words, lexicon, limits, (*INVERSE, *MORE) if limits else (), frames)
+    table = make_table(shift_words, lexicon, limits, (*INVERSE, *MORE) if limits else ())
     system = table.system
-    machine = machine_of(table, sentences, limits is not None, (FRAMES_ON_TOP,) if frames and limits else ())
+    machine = machine_of(
+        table, sentences, limits is not None, (FRAMES_ON_TOP,) if limits and limits.roles_of_frames else ()
+    )
     states = [system.initial(system.read(words)) for words in sentences]
     states = [limited(system, state) for state in states] if limits else states
     mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
@@ -228,7 +233,7 @@ def test_in_search_a_node_gets_a_role_once(in_search):
 def test_some_concepts_get_a_role_several_times():
     """Whatever names them: a PRED of their lemma, or a rule by a word alone that evokes this lemma."""
     table = make_table((), None, replace(SEVERAL, repeats={Action.parse("PRED"): 9}), ("PRED(x-02)", "PRED(y)"))
-    for make, again in (("PRED(x-02)", True), ("PRED(y)", False), ("COPY_SENSE01", True)):
+    for make, again in (("PRED(x-02)", True), ("PRED(y)", False), ("FRAME(01)", True)):
         machine = machine_of(table, [["x", "b"]], in_search=True)
         for token in ("SHIFT", make, "PRED(y)", "RA(ARG0)"):
             machine.apply(torch.tensor([table.tokens.index(token)]))
@@ -244,7 +249,7 @@ def test_frames_bear_the_roles_of_their_table_alone():
     cases = [("up", "PRED(new-york-01)", False), ("up", "PRED(want-01)", True), ("up", "PRED(x)", True)]
     cases += [("give", "FRAME(01)", True), ("York", "FRAME(01)", True)]
     table = make_table(
-        (), {key: set(map(Action.parse, more)) | {Action.parse("PRED(x)")} for key in ("up", "b")}, limits, more, FRAMES
+        (), {word: set(map(Action.parse, more)) | {Action.parse("PRED(x)")} for word in ("up", "b")}, limits, more
     )
     for word, make, may in cases:
         machine = machine_of(table, [[word, "b"]], in_search=True)
@@ -258,14 +263,12 @@ def limited(system, state: AmrState) -> AmrState:
     return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))
 
 
-@pytest.mark.parametrize(("lexicon", "frames"), [(None, None), (LEXICON, None), (LEXICON, FRAMES)])
-def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, frames):
+@pytest.mark.parametrize(("lexicon", "limits"), [(None, None), (LEXICON, replace(LIMITS, roles_of_frames=True))])
+def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, limits):
     """Hundreds of nodes on the stack, and some actions that are not legal."""
     rng = random.Random(1)
-    table = make_table(
-        ("a",), lexicon, frames and replace(LIMITS, roles_of_frames=True), (*INVERSE, *MORE), frames=frames
-    )
-    sentences = [[rng.choice(EVOKING if frames else FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(6)]
+    table = make_table(("a",), lexicon, limits, (*INVERSE, *MORE))
+    sentences = [[rng.choice(EVOKING if limits else FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(6)]
     machine, taken = machine_of(table, sentences), []
     while not machine.is_final().all() and len(taken) < 300:
         legal = [row.nonzero()[:, 0].tolist() for row in machine.legal()]
@@ -274,7 +277,7 @@ def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, frames):
         machine.apply(taken[-1])
     assert machine.nodes.size(1) > 40
     actions = torch.stack(taken, 1)
-    for needs in ((FRAMES_ON_TOP,), (*RANKS, FRAMES_ON_TOP)) if frames else ((), RANKS):
+    for needs in ((FRAMES_ON_TOP,), (*RANKS, FRAMES_ON_TOP)) if limits else ((), RANKS):
         found = machine_of(table, sentences, needs=needs).unroll(actions).tensors()
         with without_kernels():
             wanted = machine_of(table, sentences, needs=needs).unroll(actions).tensors()
@@ -289,7 +292,7 @@ def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, frames):
 def test_random_walks_with_frames_within_the_limits_of_search(sentences, seed):
     repeats = {**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1}
     limits = replace(SEVERAL, repeats=repeats, roles_of_frames=True)
-    walk(sentences, random.Random(seed), LEXICON, frames=FRAMES, limits=limits)
+    walk(sentences, random.Random(seed), LEXICON, limits=limits)
 
 
 def prefer_nodes(rng: random.Random, table: ActionTable, legal: list[int]) -> int:
@@ -317,7 +320,7 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
 
 LONG_WALKS = [
     *WALKS[:2],
-    (FORMS, {"lexicon": LEXICON, "frames": FRAMES}),
+    (EVOKING, {"lexicon": LEXICON}),
     *((FORMS, {"lexicon": LEXICON, "limits": limits}) for limits in (LIMITS, OF_SORTS, SEVERAL)),
 ]
 

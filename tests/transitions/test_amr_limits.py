@@ -80,7 +80,7 @@ def test_the_sort_of_a_node(label, constant, sort):
         ("PRED(want-01)", Sort.FRAME),
         ("PRED(multi-sentence)", Sort.SENTENCES),
         ("COPY_LEMMA", Sort.CONCEPT),
-        ("COPY_SENSE01", Sort.FRAME),
+        ("FRAME(02,alias)", Sort.FRAME),
         ("VALUE(-)", Sort.MINUS),
         ("ENTITY(city,+)", Sort.CONCEPT),
         ("COPY_WORD", None),
@@ -158,7 +158,7 @@ def test_what_is_learned():
     assert (limits.nodes, limits.swaps, limits.span) == (3, 0, 4)
     most = {text: limits.most(Action.parse(text)) for text in ("PRED(figure)", "PRED(and)", "COPY_LEMMA", "COPY_WORD")}
     assert most == {"PRED(figure)": 3, "PRED(and)": 2, "COPY_LEMMA": 2, "COPY_WORD": 1}
-    assert limits.most(Action.parse("DEPENDENT(mod,x)")) == 2 and limits.most(Action.parse("COPY_SENSE01")) == 1
+    assert limits.most(Action.parse("DEPENDENT(mod,x)")) == 2 and limits.most(Action.parse("FRAME(01)")) == 1
     assert limits.of_sentence(5) == (10, 8)
 
 

@@ -40,7 +40,6 @@ from transition_parser.preprocess.amr import (
     read_entries,
 )
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
-from transition_parser.text.frames import packaged
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.amr import AmrSystem
 
@@ -214,7 +213,7 @@ def _run_trees(arguments: argparse.Namespace) -> int:
 
 
 def _run_amr(arguments: argparse.Namespace) -> int:
-    system = AmrSystem(frames=packaged())
+    system = AmrSystem()
     coverage = AmrCoverage()
     entries = read_entries([arguments.input], coverage.unreadable if arguments.skip_bad else None)
     found = aligned(entries, train_table(entries), processes=arguments.processes)

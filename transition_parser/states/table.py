@@ -77,7 +77,7 @@ LAST_CHANCE = 16
 NAMED_BY_WORD = -1  # in `TokenArrays.new_several`: the roles depend on the word of which the node is made
 TOPPED = 1 << 2 * LAST_CHANCE  # added to the sort of the node on top of the stack after ROOT: the graph has a top
 
-_LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kind → a kind of equal legality and effect
+_LIKE = {Kind.FRAME: Kind.PRED}  # kind → a kind of equal legality and effect
 _COLUMN_OF_KIND: dict[Kind, ActionClass] = {kind: ActionClass[_LIKE.get(kind, kind).name] for kind in Kind}
 # A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
 _INSTEAD = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY, ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC_ANY}
@@ -138,15 +138,15 @@ _OF_TOKENS = ARRAYS[:-1]
 class ActionTable(TokenArrays[np.ndarray]):
     """The action vocabulary as arrays, in the order of the tokens.
 
-    lexicon: the tokens that each row allows, sorted; the rows before FIRST_ROW are empty. None without a lexicon. Each
-        span of the lexicon or the counts has one row, in sorted order. With frames, each span has one row for each set
-        of FRAME actions that it may have, and before these rows stands one for each set, which serves all other spans.
+    lexicon: the tokens that each row allows, sorted; the rows before FIRST_ROW are empty. None for trees. Each span of
+        the lexicon or the counts, in sorted order, has one row for each set of FRAME actions that it may have. Before
+        these rows stands one for each set, which serves all other spans.
     prior: the tokens of each row of `lexicon` that have a prior, and all other tokens that the counts have for its span
     prior_values: the value of `lexical_prior` for each of the tokens in `prior`
-    sets: with frames, the sets of FRAME tokens that a span may have
-    span_rows: with frames, the first row of all other spans (0), and of each span; then the number of rows. Without
+    sets: the sets of FRAME tokens that a span may have
+    span_rows: the first row of all other spans (0), and of each span; then the number of rows. Without
         FIRST_ROW, as `row_sets`
-    row_sets: with frames, the index in `sets` of the FRAME tokens of each row
+    row_sets: the index in `sets` of the FRAME tokens of each row
     once: the roles that search gives a node at most once, see `SearchLimits`. Search needs some RA with a role outside
         `once` to connect the last two nodes. If the vocabulary has no such RA, `once` is empty
 
@@ -169,7 +169,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         self._of_words: dict[tuple[AmrWord, str | None], list[int]] = {}  # what `_of_word` has returned
         lexicon = getattr(system, "lexicon", None)
         if lexicon is None and self._frames is not None:
-            raise ValueError("a system with frames needs a lexicon")
+            raise ValueError("the table of AMR needs a lexicon")
         spans = sorted({*(lexicon or ()), *counts})
         self._limits = limits = getattr(system, "limits", None)
         bits = {} if limits is None else {role: 1 << bit for bit, role in enumerate(sorted(limits.once))}
@@ -343,33 +343,32 @@ class ActionTable(TokenArrays[np.ndarray]):
             read = self.system.read(words)
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
                 row += self._of_word(self.system, word, read[end : end + WINDOW])
-                ends_span = self._frames is None or word.lemma in self._ends
+                ends_span = word.lemma in self._ends
                 for length in self.span_lengths[1:]:
                     if length > end:
                         row.append(UNSEEN)
                     else:
-                        row.append(self._row_of(read, end - length, end) if ends_span else FIRST_ROW)
+                        row.append(self._row_of(self.system, read, end - length, end) if ends_span else FIRST_ROW)
             for place, is_certain in names_inside(words).items() if in_search else ():
                 if is_certain or key(read[place : place + 1]) not in self._places:
-                    columns[place][LEMMA], columns[place][FIRST_SPAN] = 0, UNSEEN if self._frames is None else FIRST_ROW
+                    columns[place][LEMMA], columns[place][FIRST_SPAN] = 0, FIRST_ROW
         columns.append([0] * len(columns[0]))
         return columns
 
     def _of_word(self, system: AmrSystem, word: AmrWord, following: Sequence[AmrWord]) -> list[int]:
         """Return the features of a word from LEMMA to its own lexicon row. Only a particle that follows matters."""
-        lemmas_after = (other.lemma for other in following)
-        particle = None if self._frames is None else self._frames.table.particle_of(word.lemma, lemmas_after)
+        particle = system.frames.table.particle_of(word.lemma, (other.lemma for other in following))
         found = self._of_words.get((word, particle))
         if found is None:
             several, evoked, span = 0, [0] * len(ROUTES), [word, *following]
             for lemma in system.lemmas_named(span, 0) if self._several else ():
                 several |= self._several.get(lemma, 0)
-            if self._frames is not None and self._lemmas:
-                lemmas = self._frames.lemmas([word], following)
+            if self._lemmas:
+                lemmas = system.frames.lemmas([word], following)
                 evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
             plain = NUMBER if word.is_number else PART if word.is_part_of_number else TEXT
             plain = plain if word.form_is_plain else NOT_PLAIN
-            found = [int(word.lemma_is_symbol), plain, several, *evoked, self._row_of(span, 0, 1)]
+            found = [int(word.lemma_is_symbol), plain, several, *evoked, self._row_of(system, span, 0, 1)]
             if len(self._of_words) < _MOST_WORDS:
                 self._of_words[word, particle] = found
         return found
@@ -390,25 +389,22 @@ class ActionTable(TokenArrays[np.ndarray]):
         self.lexicon: RaggedRows | None = None
         self.prior, self.prior_values, self.sets = RaggedRows.of([]), np.zeros(0, np.float32), RaggedRows.of([])
         self.span_rows = self.row_sets = np.zeros(0, np.int64)
-        if lexicon is None:
+        if lexicon is None or self._frames is None:
             return
         ids = {action: i for i, action in enumerate(self.actions) if action is not None}
         seen: list[list[int]] = [[ids[a] for a in lexicon.get(span, ()) if a in ids] for span in spans]
-        rows, of_row = seen, [*spans]
-        if self._frames is not None:
-            lacking = sorted(str(action) for action in self._frames.all if action not in ids)
-            if lacking:
-                raise _lacks(lacking[0], self.system)
-            tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in self._frames.sets}
-            sets = sorted(tokens_of.values())
-            number = {tokens: i for i, tokens in enumerate(sets)}
-            self.sets = RaggedRows.of(sets)
-            possible = [[*range(len(sets))]]
-            possible += (sorted({number[tokens_of[a]] for a in self._frames.sets_of(span)}) for span in spans)
-            rows = [[*row, *sets[i]] for row, some in zip([[], *seen], possible, strict=True) for i in some]
-            of_row = [span for span, some in zip(["", *spans], possible, strict=True) for _ in some]
-            self.span_rows, self.row_sets = RaggedRows.of(possible)
-        rows = [sorted({*row}) for row in rows]
+        lacking = sorted(str(action) for action in self._frames.all if action not in ids)
+        if lacking:
+            raise _lacks(lacking[0], self.system)
+        tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in self._frames.sets}
+        sets = sorted(tokens_of.values())
+        number = {tokens: i for i, tokens in enumerate(sets)}
+        self.sets = RaggedRows.of(sets)
+        possible = [[*range(len(sets))]]
+        possible += (sorted({number[tokens_of[a]] for a in self._frames.sets_of(span)}) for span in spans)
+        rows = [sorted({*row, *sets[i]}) for row, some in zip([[], *seen], possible, strict=True) for i in some]
+        of_row = [span for span, some in zip(["", *spans], possible, strict=True) for _ in some]
+        self.span_rows, self.row_sets = RaggedRows.of(possible)
         self.lexicon = RaggedRows.of([*none, *rows])
         if counts:
             prior = []
@@ -418,16 +414,13 @@ class ActionTable(TokenArrays[np.ndarray]):
             self.prior = RaggedRows.of([*none, *map(list, prior)])
             self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
 
-    def _row_of(self, words: Sequence[AmrWord], start: int, end: int) -> int:
+    def _row_of(self, system: AmrSystem, words: Sequence[AmrWord], start: int, end: int) -> int:
         """Return the row of the lexicon for the span of the words from `start` up to `end`."""
         span = words[start:end]
         seen = key(span)
-        if self._frames is None:
-            place = self._places.get(seen)
-            return UNSEEN if place is None else FIRST_ROW + place
         if len(span) > 1 and seen not in self._long_spans:
             return FIRST_ROW  # the empty set comes first
-        actions = self._frames.of_span(span, words[end : end + WINDOW])
+        actions = system.frames.of_span(span, words[end : end + WINDOW])
         number = self._known_sets.get(actions)
         if number is None:
             number = self._set_of.get(frozenset(map(str, actions)))
@@ -543,7 +536,7 @@ def _parse(token: str, system: TransitionSystem) -> Action | None:
         return None
     known = action.kind in system.kinds
     if known and action.kind is Kind.FRAME:
-        known = isinstance(system, AmrSystem) and system.frames is not None and action in system.frames.known
+        known = isinstance(system, AmrSystem) and action in system.frames.known
     if known and action.kind is Kind.SHIFT and action.label is not None:
         known = action.label in system.shift_words
     if known and _is_arc(action):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge, with_numbers
-from transition_parser.text.frames import Frames
+from transition_parser.text.frames import Frames, packaged
 from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
@@ -61,10 +61,6 @@ def _is_plain(state: AmrState) -> bool:
 _WORD_LEFT = Precondition(lambda s, _: words_left(s), "no word is left in the buffer")
 _NODES_LEFT = Precondition(lambda s, _: s.nodes_left > 0, "the sentence has as many nodes as it may")
 _NODE = (Precondition(lambda s, _: s.position > 0, "there is no current span"), _NODES_LEFT)
-_COPY = (
-    *_NODE,
-    Precondition(lambda s, _: all(word.lemma_is_symbol for word in s.span), "the lemmas of the span are not a symbol"),
-)
 _CONSTANT = (
     *_NODE,
     Precondition(lambda s, _: has_concept(s) or (s.nodes_left > 1 and words_left(s)), "a concept must come first"),
@@ -91,8 +87,12 @@ CONDITIONS: Mapping[Kind, Sequence[Precondition]] = {
     Kind.MERGE: (Precondition(lambda s, _: not s.named, "the current span has a node, or there is none"), _WORD_LEFT),
     Kind.PRED: _NODE,
     Kind.FRAME: _NODE,
-    Kind.COPY_LEMMA: _COPY,
-    Kind.COPY_SENSE01: _COPY,
+    Kind.COPY_LEMMA: (
+        *_NODE,
+        Precondition(
+            lambda s, _: all(word.lemma_is_symbol for word in s.span), "the lemmas of the span are not a symbol"
+        ),
+    ),
     Kind.VALUE: _CONSTANT,
     Kind.COPY_WORD: (*_CONSTANT, Precondition(lambda s, _: _is_plain(s), _QUOTES)),
     Kind.ENTITY: (
@@ -149,7 +149,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
 
     SHIFT, SHIFT(w): the front of the buffer becomes the current span; a span without nodes adds nothing to the graph
     MERGE: the front of the buffer joins the current span
-    PRED(n), COPY_LEMMA, COPY_SENSE01: a concept becomes the top: n, or the span's lemmas joined by hyphens (with -01)
+    PRED(n), COPY_LEMMA: a concept becomes the top: n, or the span's lemmas joined by hyphens
     FRAME(s), FRAME(s,particle), FRAME(s,alias), FRAME(s,alias2): likewise the concept of a frame (`amr_frames`)
     VALUE(v), COPY_WORD: likewise a constant, v or the span itself, as a number if it is one, otherwise as a string
     ENTITY(t), ENTITY(t,+), ENTITY(t,s…): likewise a concept t; it gets a `name`, with a string for each word of the
@@ -170,13 +170,13 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
         VALUE, ENTITY with strings and DEPENDENT are legal (paper, sec. 4: "Node label predictions were limited to those
         seen during training")
     limits: the limits of search; they do not affect legality here
-    frames: the table of frames. Where given, FRAME takes the place of COPY_SENSE01; otherwise there is no FRAME.
+    frames: the table of frames, by default that of the package
     """
 
     name = "amr"
     confidences = ("node_scores", "edge_scores")
     kinds: tuple[Kind, ...] = (
-        *(Kind.SHIFT, Kind.MERGE, Kind.PRED, Kind.VALUE, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.COPY_WORD),
+        *(Kind.SHIFT, Kind.MERGE, Kind.PRED, Kind.VALUE, Kind.COPY_LEMMA, Kind.FRAME, Kind.COPY_WORD),
         *(Kind.ENTITY, Kind.DEPENDENT, Kind.LA, Kind.RA, Kind.REDUCE, Kind.SWAP, Kind.ROOT, Kind.CLOSE),
     )
     projective_only = False
@@ -190,10 +190,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
         frames: Frames | None = None,
     ) -> None:
         super().__init__(shift_words)
-        self.lexicon, self.limits = lexicon, limits
-        self.frames = None if frames is None else frame_actions(frames)
-        if frames is not None:
-            self.kinds = tuple(Kind.FRAME if kind is Kind.COPY_SENSE01 else kind for kind in type(self).kinds)
+        self.lexicon, self.limits, self.frames = lexicon, limits, frame_actions(frames or packaged())
 
     def read(self, forms: Sequence[str]) -> list[AmrWord]:
         """Return the words with their lemmas."""
@@ -201,7 +198,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
 
     def lemmas_named(self, words: Sequence[AmrWord], place: int) -> set[str]:
         """Return the lemmas of the concepts that actions in `NAMED_BY_RULE` may make of the word at index `place`."""
-        evoked = () if self.frames is None else self.frames.evoked(words[place : place + 1], words[place + 1 :])
+        evoked = self.frames.evoked(words[place : place + 1], words[place + 1 :])
         return {words[place].lemma, *(lemma for lemma in evoked if lemma is not None)}
 
     def initial(self, sentence: Sequence[AmrWord]) -> AmrState:
@@ -220,7 +217,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
         if action.kind is Kind.SHIFT:
             due = self.shift(state.words[state.position].form)
             return None if action == due else f"the word at the front of the buffer asks for {due}"
-        if action.kind is Kind.FRAME and self.frames is not None:
+        if action.kind is Kind.FRAME:
             if action not in self.frames.known:
                 return f"no frame of the table is named by {action}"
             if not is_unbound(state) and action not in self.frames.of_span(state.span, state.words[state.position :]):
@@ -232,7 +229,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
         return None if action in known else f"training has not seen {action} with {key(state.span)!r}"
 
     def apply(self, state: AmrState, action: Action) -> AmrState:
-        if action.kind is Kind.FRAME and self.frames is not None:
+        if action.kind is Kind.FRAME:
             action = Action(Kind.PRED, self.frames.concept(action, state.span, state.words[state.position :]))
         return with_action(state, action)
 
@@ -271,7 +268,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
                 yield from (Action(kind, word) for word in sorted(self.shift_words))
             elif kind in (Kind.LA, Kind.RA):
                 yield from (Action(kind, role) for role in relations)
-            elif kind is Kind.FRAME and self.frames is not None:
+            elif kind is Kind.FRAME:
                 yield from self.frames.all
             elif kind not in NAMING:
                 yield Action(kind)

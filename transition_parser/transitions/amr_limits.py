@@ -63,7 +63,7 @@ def made_sort(action: Action) -> Sort | None:
         return sort_of(str(action.label), action.kind is Kind.VALUE)
     if action.kind is Kind.ENTITY:
         return sort_of(action.parts[0], False)
-    return {Kind.COPY_LEMMA: Sort.CONCEPT, Kind.COPY_SENSE01: Sort.FRAME, Kind.FRAME: Sort.FRAME}.get(action.kind)
+    return {Kind.COPY_LEMMA: Sort.CONCEPT, Kind.FRAME: Sort.FRAME}.get(action.kind)
 
 
 _NUMBERED = re.compile(rf"(ARG)\d+|({'|'.join(LISTS)})(?:\d*|:)")
@@ -249,7 +249,7 @@ DEFAULT_LIMITS = SearchLimits(
     repeats={
         Action(Kind.PRED): 15,
         Action(Kind.COPY_LEMMA): 16,
-        Action(Kind.COPY_SENSE01): 4,
+        Action(Kind.FRAME): 4,
         Action(Kind.COPY_WORD): 3,
         Action(Kind.VALUE): 3,
         Action(Kind.DEPENDENT): 4,

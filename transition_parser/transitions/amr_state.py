@@ -13,7 +13,7 @@ from transition_parser.transitions.system import Action, Kind
 COPULA = "be"
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
-CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.FRAME})
+CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.FRAME})
 NAMED_BY_RULE = CONCEPTS - {Kind.PRED}  # the kinds of actions that derive a concept from the words of the span
 CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
 ON_STACK = CONCEPTS | CONSTANTS | {Kind.ENTITY}  # the kinds of actions that put a node on the stack
@@ -89,9 +89,9 @@ def copied_value(forms: Sequence[str]) -> str:
     return plain if is_number(plain) else number_of(forms) or quoted(text)
 
 
-def copied_concept(lemmas: Sequence[str], kind: Kind) -> str:
-    """Return the concept that COPY_LEMMA or COPY_SENSE01 makes."""
-    return "-".join(lemmas) + ("-01" if kind is Kind.COPY_SENSE01 else "")
+def copied_concept(span: Sequence[AmrWord]) -> str:
+    """Return the concept that COPY_LEMMA makes."""
+    return "-".join(word.lemma for word in span)
 
 
 def entity_strings(forms: Sequence[str], parts: Sequence[str]) -> list[str]:
@@ -242,8 +242,8 @@ def with_new_node(state: AmrState, action: Action) -> AmrState:
     label = str(action.label)
     if kind is Kind.COPY_WORD:
         label = copied_value([word.form for word in state.span])
-    elif kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
-        label = copied_concept([word.lemma for word in state.span], kind)
+    elif kind is Kind.COPY_LEMMA:
+        label = copied_concept(state.span)
     return with_nodes(state, [label], kind in CONSTANTS, **changes)
 
 

@@ -165,7 +165,7 @@ class ParserConfig:
     roots: tuple[str, ...] = ()  # the labels of arcs from the root in the training trees
     shared_roots: tuple[str, ...] = ()  # the labels in `roots` that other arcs have, too
     format_version: int = field(default=FORMAT_VERSION)
-    frames: str = ""  # the version of the table of frames that names AMR concepts (`text.frames`); empty for none
+    frames: str = ""  # the version of the table of frames that names AMR concepts (`text.frames`); empty for trees
     once: tuple[tuple[str, ...], ...] = ()  # groups of relations of which a head has at most one, see `once_in`
     lexicon: Lexicon | None = None  # for AMR only; stored beside `parser.json` in a separate file
 

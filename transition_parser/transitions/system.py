@@ -25,7 +25,6 @@ class Kind(Enum):
     PRED = "PRED"
     VALUE = "VALUE"
     COPY_LEMMA = "COPY_LEMMA"
-    COPY_SENSE01 = "COPY_SENSE01"
     FRAME = "FRAME"
     COPY_WORD = "COPY_WORD"
     ENTITY = "ENTITY"
