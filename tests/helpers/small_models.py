@@ -57,7 +57,6 @@ MODELS = {
         {"join_inputs": "concat", "no_pieces": True, "character_width": 8, "word_table": 60, "word_table_width": 24},
     ),
     "heads": ("spa_dp_graph_small", {}),
-    "concat": ("spa_dp_graph_small", {"head_score": "concat", "spa": "none"}),
     "structures": ("use_parser_small", {}),
     "few structures": ("use_parser_small", USE_HEADS | {"encoder_local_layers": 1}),
     "sentence": ("sentence_transformer_small", {}),
@@ -73,7 +72,7 @@ MODELS = {
     "pretrained sentence": ("sentence_transformer_small", {"pretrained_training": "layers"}),
 }
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla", "side by side")
-GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
+GRAPHS = ("heads", "refined")  # they find trees of any shape
 OF_TREES = (
     *("sentence", "sentence graph", "composed", "appendix A", "state graph"),
     *("pretrained graph", "pretrained sentence", "CLS", "composed graph"),

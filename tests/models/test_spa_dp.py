@@ -125,7 +125,7 @@ def case(request, tmp_path_factory):
     return SimpleNamespace(task=task, batch=batch, model=make_model(kind, task.resources).eval(), kind=kind)
 
 
-GRAPH_CASES = [("arc-standard-swap", "heads"), ("arc-hybrid-swap", "concat")]
+GRAPH_CASES = [("arc-standard-swap", "heads"), ("arc-hybrid-swap", "heads")]
 
 
 @pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)

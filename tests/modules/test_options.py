@@ -51,7 +51,6 @@ SENTENCE = "sentence_transformer"
         (STACK, {"stack_heads": 5}, "ask for 6 of 4 heads"),
         (STACK, {"state_positions": True, "stack_heads": 0, "buffer_heads": 0}, "needs stack or buffer heads"),
         (STACK, {"no_pieces": True}, "give --pretrained, --word-table, --affix-width or --ch"),
-        (STACK, {"read_xpos": True, "tag_loss": 0.1}, "leave one of them out"),
         (STACK, {"join_inputs": "concat"}, "words are read by their pieces alone; give some of --read-tags, "),
         (STACK, {"tag_width": 9}, "--tag-width does nothing without --read-tags: give --read-tags, too"),
         *(

@@ -13,17 +13,15 @@ from transition_parser.modules.words import WordInputs
 from transition_parser.text.columns import Columns
 
 DIM = 6
-COLUMNS = Columns({"upos": ("NOUN", "VERB"), "xpos": ("NNS", "VBP"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
+COLUMNS = Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",), "domain": ("news", "law")})
 WORDS = ("sleep", "dogs", "Dogs", "rare")  # of the training data; the last is too rare for a table of three
 SENTENCES = [["Dogs", "sleep"], ["Donaudampfschifffahrtsgesellschaft"], ["Dogs"] * 5]
 ANNOTATIONS = {
     "upos": [["NOUN", "VERB"], ["NOUN"], ["_"] * 5],
-    "xpos": [["NNS", "VBP"], ["NN"], ["NNS"] * 5],
     "domain": [["news"], ["law"], ["_"]],
 }
 FLAGS = (
     {"read_tags": True},
-    {"read_xpos": True},
     {"read_domain": True},
     {"character_width": 5},
     {"affix_width": 5},
@@ -32,8 +30,6 @@ FLAGS = (
 # the same with widths of their own: tables that are narrower than words are projected
 NARROW = (
     {"read_tags": True, "tag_width": 2},
-    {"read_xpos": True, "xpos_width": 3},
-    {"read_domain": True, "domain_width": 4},
     {"word_table": 3, "word_table_width": 2},
 )
 CONCAT = {"join_inputs": "concat"}
@@ -66,11 +62,10 @@ def test_a_sentence_alone_and_among_others(flags):
 
 
 def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
-    """The vector of a word of SENTENCES, by loops over the weights: tags, XPOS, corpora, letters, affixes, tables."""
+    """The vector of a word of SENTENCES, by loops over the weights: tags, corpora, letters, affixes, tables."""
     form = SENTENCES[sentence][word]
-    tag, xpos = (ANNOTATIONS[name][sentence][word] for name in ("upos", "xpos"))
-    ids = [COLUMNS.ids("upos", [tag])[0], COLUMNS.ids("xpos", [xpos])[0]]
-    found = [inputs[name].embed.weight[i].tolist() for name, i in zip(("tags", "xpos"), ids, strict=True)]
+    (tag,) = COLUMNS.ids("upos", [ANNOTATIONS["upos"][sentence][word]])
+    found = [inputs["tags"].embed.weight[tag].tolist()]
     domains = inputs["domain"].embed.weight[1:].tolist()
     (domain,) = COLUMNS.ids("domain", ANNOTATIONS["domain"][sentence])
     found.append(domains[domain - 1] if domain else [sum(pair) / len(domains) for pair in zip(*domains, strict=True)])
@@ -90,7 +85,7 @@ def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
 @pytest.mark.parametrize("pieces", [True, False])
 def test_inputs_stand_side_by_side(pieces):
     inputs = inputs_of(**ALL_NARROW, **CONCAT, no_pieces=not pieces)
-    own = [2, 3, 4, 2 * 5, 5, 2]
+    own = [2, DIM, 2 * 5, 5, 2]
     assert [module.output_width for module in inputs.values()] == own
     assert inputs.width == DIM * pieces + sum(own)
     x = torch.randn(3, 6, DIM)
@@ -105,16 +100,16 @@ def test_inputs_stand_side_by_side(pieces):
 
 def test_tags_are_masked_outside_training_and_corpora_in_training():
     inputs = inputs_of(**ALL, tag_loss=0.1, tag_dropout=0.4, domain_dropout=0.1)
-    assert inputs.masked(training=True) == {"upos": 0.4, "xpos": 0.0, "domain": 0.1}
-    assert inputs.masked(training=False) == {"upos": 1.0, "xpos": 0.0, "domain": 0.0}
-    assert inputs.given_columns == ["xpos"]
+    assert inputs.masked(training=True) == {"upos": 0.4, "domain": 0.1}
+    assert inputs.masked(training=False) == {"upos": 1.0, "domain": 0.0}
+    assert inputs.given_columns == []
 
 
 def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     inputs = inputs_of(**ALL, tag_dropout=0.4, domain_dropout=0.1)
-    assert inputs.masked(training=True) == {"upos": 0.0, "xpos": 0.0, "domain": 0.1}
-    assert inputs.masked(training=False) == {"upos": 0.0, "xpos": 0.0, "domain": 0.0}
-    assert inputs.given_columns == ["upos", "xpos"]
+    assert inputs.masked(training=True) == {"upos": 0.0, "domain": 0.1}
+    assert inputs.masked(training=False) == {"upos": 0.0, "domain": 0.0}
+    assert inputs.given_columns == ["upos"]
 
 
 def test_affixes_are_shared_by_words_in_any_case():

@@ -67,40 +67,32 @@ def exported(request, data, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("arch", "column", "flag"),
-    mostly_slow(
-        [
-            ("stack_transformer_small", "upos", "--read-tags"),
-            ("state_transformer_g2g_small", "upos", "--read-tags"),
-            ("use_parser_small", "xpos", "--read-xpos"),
-        ],
-        ("use_parser_small", "xpos", "--read-xpos"),
-    ),
+    "arch",
+    mostly_slow(["stack_transformer_small", "state_transformer_g2g_small", "use_parser_small"], "use_parser_small"),
 )
-def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, flag):
+def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch):
     """It does not predict tags. Without tags, words would be read as in no sentence of the training data."""
     options = ("--history-width", "16", "--sampled-states", "2") if arch.startswith("state") else ()
-    train(data, tmp_path, flag, *options, arch=arch, updates=2)
+    train(data, tmp_path, "--read-tags", *options, arch=arch, updates=2)
     model = tmp_path / "checkpoint_last.pt"
     tagged, plain = tmp_path / "tagged.conllu", tmp_path / "plain.conllu"
     first = next(read_conllu(SAMPLE))
-    first = Sentence(tuple(row._replace(xpos=row.upos) if row.is_word else row for row in first.rows), first.comments)
     tagged.write_text(str(first))
     plain.write_text(str(first) + str(blank(first)))
     run_here("parse", model, tagged, "-o", tmp_path / "parsed.conllu")
     (parsed,) = read_conllu(tmp_path / "parsed.conllu")
-    assert [getattr(row, column) for row in parsed.words] == [getattr(row, column) for row in first.words]
+    assert [row.upos for row in parsed.words] == [row.upos for row in first.words]
     for arguments, stdin in ((["parse", model, plain], ""), (["parse", model, "--tokenize", "-"], "The dog barks.")):
         done = run_here(*arguments, status=2, stdin=stdin)
-        assert f"word 1 has no {column.upper()}, which the model reads and does not predict" in done.stderr
+        assert "word 1 has no UPOS, which the model reads and does not predict" in done.stderr
         assert "Traceback" not in done.stderr
     parser = Parser.load(model)
-    assert parser.given_columns == [column]
-    with pytest.raises(InputError, match=f"sentence 1: word 1 has no {column.upper()}"):
+    assert parser.given_columns == ["upos"]
+    with pytest.raises(InputError, match="sentence 1: word 1 has no UPOS"):
         parser.parse([["The", "dog"]])
-    last = {column: "_"}  # a value of words that training has not seen
-    with pytest.raises(InputError, match=f"word {len(first.words)} has no {column.upper()}"):
-        parser.parse([replace(first, rows=(*first.rows[:-1], first.rows[-1]._replace(**last)))])
+    last = first.rows[-1]._replace(upos="_")  # a value of words that training has not seen
+    with pytest.raises(InputError, match=f"word {len(first.words)} has no UPOS"):
+        parser.parse([replace(first, rows=(*first.rows[:-1], last))])
 
 
 @pytest.fixture(scope="module")

@@ -97,7 +97,7 @@ def check_export(checkpoint: Path, folder: Path) -> dict:
         ),
         ("spa_dp_small", "--spa none --train-precision bf16"),
         ("spa_dp_small", "--spa tob --word-dropout 0.1 --train-precision bf16"),
-        ("spa_dp_graph_small", "--head-score concat --read-tags --tag-loss 0.5 --softmax-over all"),
+        ("spa_dp_graph_small", "--read-tags --tag-loss 0.5 --softmax-over all"),
         ("stack_attention_rnn_small", "--no-pushed --no-removed --attention-layers 1"),
         ("sentence_transformer_small", f"{G2G} --read-tags --tag-loss 0.1 --train-precision bf16"),
         ("state_transformer_g2g_small", f"{STATE} --no-graph-output --composition --history-layers 2"),

@@ -32,7 +32,6 @@ from transition_parser.transitions import TreeSystem
 
 NONE, VANILLA = "none", "vanilla"
 TO_TARGET, TO_BOUNDARY = "bot", "tob"  # rescan from the boundaries to the word; from the word to the boundaries
-BILINEAR, CONCAT = "bilinear", "concat"
 
 
 @dataclass(frozen=True)
@@ -50,15 +49,6 @@ class SpaDpOptions(TaggedWordOptions):
     spa_width: int = size_option(700, "width of each direction of the rescan (see --spa)")
     mlp_width: int = size_option(700, "width of the hidden layer that scores")
     dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
-
-
-@dataclass(frozen=True)
-class SpaDpGraphOptions(SpaDpOptions):
-    head_score: str = option(
-        BILINEAR,
-        "scorer of a word and its head: bilinear product, or hidden layer over their concatenation",
-        choices=(BILINEAR, CONCAT),
-    )
 
 
 _AT_ONCE = 1 << 24  # upper limit of hidden values that `PairScores` computes at once: long sentences have many pairs
@@ -331,20 +321,19 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
     return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
 
 
-def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
+def build_graph(options: SpaDpOptions, resources: Resources) -> ParserModel:
     """Return the graph-based parser (eqs 8 to 10, for heads and for relations; no word is its own head)."""
     encoder = SpaEncoder(resources, options)
     dim, table = encoder.output_width, resources.table
     relations = RelationScores(dim, options.mlp_width, len(table.relations))
-    heads = BilinearHeads(dim) if options.head_score == BILINEAR else PairScores(dim, options.mlp_width)
-    decoder = TreeDecoder(table, heads, relations)
+    decoder = TreeDecoder(table, BilinearHeads(dim), relations)
     return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
 
 
 register("spa_dp", SpaDpOptions, build, {"spa_dp": {}, "spa_dp_small": SMALL})
 register(
     "spa_dp_graph",
-    SpaDpGraphOptions,
+    SpaDpOptions,
     build_graph,
     {
         "spa_dp_graph": {"scan_width": 400, "spa_width": 100, "mlp_width": 100},

@@ -24,7 +24,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders
 from transition_parser.modules.layers import in_few_shapes, linear, padded
 from transition_parser.modules.options import ModelOptions, option, share_option, size_option
-from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
+from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, Annotations
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.pieces import MOST_WORDS, WORD_LIST
 
@@ -166,28 +166,15 @@ class TagInput(ColumnInput):
         return self.dropout if training else float(not self.needs_values)
 
 
-class XposInput(ColumnInput):
-    """An embedding of the XPOS tag of each word, from the treebank's own tag set, such as that of the Penn Treebank."""
-
-    name, switch, width_option, column = XPOS, "read_xpos", "xpos_width", XPOS
-    needs_values = True
-
-    @dataclass(frozen=True)
-    class Options(ModelOptions):
-        read_xpos: bool = option(False, "words have embeddings of their XPOS tags, too, which must be given")
-        xpos_width: int = _width_option("XPOS tags")
-
-
 class DomainInput(ColumnInput):
     """An embedding of the corpus that a sentence is from, given to all its words (Stymne et al. 2018)."""
 
-    name, switch, width_option, column = DOMAIN, "read_domain", "domain_width", DOMAIN
+    name, switch, column = DOMAIN, "read_domain", DOMAIN
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
         read_domain: bool = option(False, "words have an embedding of the corpus that their sentence is from, too")
         domain_dropout: float = share_option(0.2, "share of training sentences whose corpus is hidden")
-        domain_width: int = _width_option("corpora")
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources, options.domain_dropout)

@@ -22,7 +22,6 @@ from transition_parser.modules.word_inputs import (
     OptionalInput,
     TableInput,
     TagInput,
-    XposInput,
 )
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import FORMS_FILE, Annotations
@@ -31,7 +30,7 @@ TAGS = TagInput.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 # The inputs are made in this order. The random numbers of their weights depend on it.
 INPUTS: tuple[type[OptionalInput], ...] = (
-    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, PretrainedWords,
+    TagInput, DomainInput, CharacterInput, AffixInput, TableInput, PretrainedWords,
 )  # fmt: skip
 
 
@@ -41,7 +40,6 @@ class WordOptions(
     AffixInput.Options,
     CharacterInput.Options,
     DomainInput.Options,
-    XposInput.Options,
     TagInput.Options,
     PretrainedWords.Options,
 ):
@@ -68,8 +66,6 @@ class WordOptions(
                 return f"{flag_of(kind.width_option)} does nothing without {switch}: give {switch}, too"
         if self.tag_hidden and not self.tag_loss:
             return "--tag-hidden is for models that predict tags: give --tag-loss, too"
-        if self.read_xpos and self.tag_loss:
-            return "--read-xpos reads the XPOS tags that --tag-loss would learn to predict: leave one of them out"
         if self.no_pieces and not any(kind.reads_forms and kind.is_wanted(self) for kind in INPUTS):
             *flags, last = (flag_of(kind.switch) for kind in reversed(INPUTS) if kind.reads_forms)
             return f"--no-pieces leaves nothing to read words by: give {', '.join(flags)} or {last}"

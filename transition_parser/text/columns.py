@@ -120,7 +120,7 @@ KNOWN: dict[str, Column] = {
     UPOS: Column("upos", _TREES, partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
     # a lemma rule that occurs once is an exception, or a mistake
     LEMMA: Column("lemmas", _TREES, _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
-    XPOS: Column("xpos", _TREES, _xpos, "XPOS tags", ("--tag-loss", "--read-xpos"), predicted=True, by_tag=True),
+    XPOS: Column("xpos", _TREES, _xpos, "XPOS tags", ("--tag-loss",), predicted=True, by_tag=True),
     FEATS: Column("feats", _TREES, _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
                   by_tag=True),
     DOMAIN: Column(
