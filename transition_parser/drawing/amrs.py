@@ -212,6 +212,12 @@ class _Ports:
         box, count = self._boxes[node], self._used[node, sign] - 1
         return box.x + sign * max(box.width / 2 - 6 - 5 * count, 2)
 
+    def side(self, node: int, x: float) -> int:
+        """Return the half of a node from which an edge goes to a column: the nearer one, or a free one right above."""
+        box, near = self._boxes[node], 1 if x >= self._boxes[node].x else -1
+        crowded = self._used[node, near] > self._used[node, -near] and abs(x - box.x) < box.width / 2
+        return -near if crowded else near
+
     def column(self, row: int, x: float) -> float:
         """Return a place in a layer at about x."""
         self._used[row, "column", round(x)] += 1
@@ -232,7 +238,7 @@ def _route(
         sign = 1 if lower.x >= upper.x else -1
         return [Run(i, upper.row, ports.below(first, sign), ports.below(last, -sign), role)]
     columns = _columns(upper, lower, gaps)
-    points = [ports.below(first, 1 if columns[0] >= upper.x else -1)]
+    points = [ports.below(first, ports.side(first, columns[0]))]
     points += [ports.column(upper.row + 1 + k, x) for k, x in enumerate(columns)]
     return [Run(i, upper.row + k, *ends, 0.0 if k else role) for k, ends in enumerate(pairwise(points))]
 
