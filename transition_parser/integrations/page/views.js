@@ -75,7 +75,7 @@ function zoomTo(factor, fit) {
 // Return the buttons for the size of all drawings.
 function zoomControls() {
   const said = html("span", { class: "status size", "aria-live": "polite" });
-  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width: long trees break into lines, or stand upright on a phone", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
+  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width: long trees stand upright", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
   const change = (factor, fit) => {
     zoomTo(factor, fit);
     said.textContent = zoom.fit ? "" : `${Math.round(100 * zoom.factor)} %`;
