@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.conftest import without_kernels
 from transition_parser.modules.layers import (
     Content,
     attend,
@@ -34,22 +33,6 @@ def test_places_of_another_sentence_are_an_error(wrong):
 
 
 STEPS, ITEMS, INDICATORS = 17, 19, 5
-
-
-@pytest.mark.parametrize("sentences", [1, 3])
-def test_items_of_a_table(sentences):
-    """Items that share a table are what they are when they are laid out, with kernels and without."""
-    torch.manual_seed(sentences)
-    table = Content(*(torch.randn(HEADS, 1, 7, WIDTH) for _ in range(2)), *(torch.randn(HEADS, 5, WIDTH),) * 2)
-    item = torch.randint(7, (sentences, ITEMS))
-    content, index = table._replace(item=item), torch.randint(INDICATORS, (ITEMS,))
-    query = torch.randn(HEADS, sentences, 1, WIDTH)
-    wanted = attend(query, content.laid_out(), index, None)  # with gradients, where PyTorch computes
-    assert content.sentences == sentences == content.laid_out().sentences
-    with torch.no_grad():
-        assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-5)
-        with without_kernels():
-            assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-6)
 
 
 @torch.inference_mode()

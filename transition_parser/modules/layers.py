@@ -318,34 +318,20 @@ class EncoderLayer(nn.Module):
 class Content(NamedTuple):
     """The keys and values of the items and indicators that H heads attend to in B sentences."""
 
-    keys: Tensor  # (H, B, P, d); with `item` (H, 1, S, d), for S entries that items share
-    values: Tensor  # as `keys`
+    keys: Tensor  # (H, B, P, d)
+    values: Tensor  # (H, B, P, d)
     key_indicators: Tensor  # (H, V, d)
     value_indicators: Tensor  # (H, V, d)
-    item: Tensor | None = None  # (B, P); the index of each item's entry
-
-    @property
-    def sentences(self) -> int:
-        return self.keys.size(1) if self.item is None else self.item.size(0)
 
     def rows(self, sentences: Tensor) -> Content:
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
     def kept(self) -> Content:
         """Return the content ready for many steps: contiguous, and in fp32 at least."""
-        return Content._make([*(tensor.contiguous() for tensor in self.precise()[:4]), self.item])
+        return Content._make(tensor.contiguous() for tensor in self.precise())
 
     def precise(self) -> Content:
-        return Content._make([*map(summed_exactly, self[:4]), self.item])
-
-    def laid_out(self) -> Content:
-        """Return the content without `item`, in which keys and values are (H, B, P, d)."""
-        if self.item is None:
-            return self
-        heads, _, stored, _ = self.keys.shape
-        place = torch.arange(heads, device=self.item.device)[:, None, None] * stored + self.item
-        keys, values = (F.embedding(place, some.flatten(0, 2)) for some in (self.keys, self.values))
-        return self._replace(keys=keys, values=values, item=None)
+        return Content._make(map(summed_exactly, self))
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
@@ -362,7 +348,6 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     dtype = query.dtype
     if not torch.is_grad_enabled():  # search rounds each sum once
         query, content = summed_exactly(query), content.precise()
-    content = content.laid_out()
     query = query * query.size(-1) ** -0.5
     by_indicator = (query.flatten(1, 2) @ content.key_indicators.transpose(1, 2)).unflatten(1, (batch, steps))
     index = index.expand(heads, batch, steps, -1)

@@ -90,8 +90,7 @@ Contents = Mapping[str, Content]
 class UseSearch(SearchState):
     """The state of a search with a Unified Structure Encoder.
 
-    places: for each layer, the parts of queries that depend on the step alone (`UseLayer.places`)
-    words, vocabulary: for each layer, the content of words, and of all actions as one sentence; None if unread
+    words: for each layer, the content of words; None if unread
     pairs: the result of `TreeClassifier.pairs` for all sentences of the batch; None for AMRs
     """
 
@@ -99,13 +98,11 @@ class UseSearch(SearchState):
         self,
         machine: Machine,
         encoder_out: EncoderOut,
-        places: Sequence[Tensor],
         words: Sequence[Content | None],
-        vocabulary: Sequence[Content | None],
         pairs: Tensor | None,
     ) -> None:
         super().__init__(machine, encoder_out)
-        self.places, self.words, self.vocabulary, self.pairs = places, list(words), vocabulary, pairs
+        self.words, self.pairs = list(words), pairs
         self.padding = ~encoder_out.mask
         self.history = encoder_out.lengths.new_zeros(len(encoder_out.lengths), 0)
 
@@ -152,8 +149,7 @@ class UseDecoder(FactoredDecoder):
             back = (time[:, None] - time + 1).clamp_min(0)
             indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), back == 0)
         contents = ({name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers)
-        places = (layer.places(time) for layer in self.layers)
-        c = self._configurations(places, (len(actions), steps), contents, indices)
+        c = self._configurations(time, (len(actions), steps), contents, indices)
         sentence = torch.arange(len(actions), device=actions.device).repeat_interleave(steps)
         pairs = self.classifier.pairs(encoder_out.words)
         found = self.classifier(c.flatten(0, 1), states.flattened(), pairs, sentence)
@@ -162,17 +158,12 @@ class UseDecoder(FactoredDecoder):
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> UseSearch:
-        vocabulary = None if self.embed is None else self.embed.weight[None]
-        words, actions = (
-            [layer.heads[name].content(items).kept() if name in layer.heads else None for layer in self.layers]
-            for name, items in ((WORDS, encoder_out.words), (ACTIONS, vocabulary))
-        )
-        pairs = self.classifier.pairs(encoder_out.words)
-        places = [
-            layer.places(torch.arange(layer.time.num_embeddings, device=encoder_out.words.device))
+        words = [
+            layer.heads[WORDS].content(encoder_out.words).kept() if WORDS in layer.heads else None
             for layer in self.layers
         ]
-        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, pairs)
+        pairs = self.classifier.pairs(encoder_out.words)
+        return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, words, pairs)
 
     def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, UseSearch)
@@ -185,29 +176,29 @@ class UseDecoder(FactoredDecoder):
         shape = len(search.padding), search.width
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
         indices = self._indicator_indices(ranked, search.padding)
-        back = torch.arange(search.steps + 1, 0, -1, device=search.history.device)  # 1 for the newest action
-        indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), None)
-        so_far = (None if content is None else content._replace(item=search.history) for content in search.vocabulary)
-        contents = (
-            {name: content for name, content in ((WORDS, words), (ACTIONS, actions)) if content is not None}
-            for words, actions in zip(search.words, so_far, strict=True)
-        )
-        places = (some[min(search.steps, len(some) - 1), None] for some in search.places)
-        return self._configurations(places, shape, contents, indices).flatten(0, 1)
+        contents = [{} if words is None else {WORDS: words} for words in search.words]
+        if self.embed is not None:
+            back = torch.arange(search.steps + 1, 0, -1, device=search.history.device)  # 1 for the newest action
+            indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), None)
+            so_far = self.embed(search.history)
+            for layer, content in zip(self.layers, contents, strict=True):
+                content[ACTIONS] = layer.heads[ACTIONS].content(so_far)
+        time = torch.full((1,), search.steps, device=search.history.device)
+        return self._configurations(time, shape, contents, indices).flatten(0, 1)
 
     # --- training and search ----------------------------------------------------------------
 
     def _configurations(
         self,
-        places: Iterable[Tensor],
+        time: Tensor,
         shape: tuple[int, int],
         contents: Iterable[Contents],
         indices: Mapping[str, IndicatorIndex],
     ) -> Tensor:
-        """Return (B, T, width), the vectors of configurations."""
+        """Return (B, T, width), the vectors of configurations, for the steps `time`, (T,) or, for all alike, (1,)."""
         c = None
-        for layer, place, content in zip(self.layers, places, contents, strict=True):
-            c = layer(c, place, shape, content, indices)
+        for layer, content in zip(self.layers, contents, strict=True):
+            c = layer(c, time, shape, content, indices)
         return self.norm(c)
 
     def _indicator_indices(self, states: States, padding: Tensor) -> dict[str, IndicatorIndex]:

@@ -218,20 +218,20 @@ class UseLayer(nn.Module):
     def forward(
         self,
         c: Tensor | None,
-        place: Tensor,
+        time: Tensor,
         shape: tuple[int, int],
         contents: Mapping[str, Content],
         indices: Mapping[str, IndicatorIndex],
     ) -> Tensor:
-        """Return (B, T, width), the new vectors c, from `places`, contents of words and actions, and indicators."""
-        query = place[None]
+        """Return (B, T, width), the new vectors c, from steps, contents of words and actions, and indicators."""
+        query = self._places(time)[None]
         if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
             query = query + self.query_of_configuration(self.query_norm(c))
         query = query.unflatten(-1, (len(self.structure), -1)).permute(2, 0, 1, 3).expand(-1, *shape, -1)
         read, done = [], 0
         for name, heads in self.heads.items():
             content, count = contents[name], len(heads.structure)
-            some = query[done : done + count].reshape(count, content.sentences, -1, self.head_width)
+            some = query[done : done + count].reshape(count, content.keys.size(1), -1, self.head_width)
             found = attend(some, content, *indices[name])
             read.append(found.reshape(count, *shape, self.head_width))
             done += count
@@ -240,7 +240,7 @@ class UseLayer(nn.Module):
         c = found if c is None else c + found
         return c + self.dropout(self.feed_forward(self.norm(c)))
 
-    def places(self, time: Tensor) -> Tensor:
+    def _places(self, time: Tensor) -> Tensor:
         """Return (T, heads · d), the part of the queries that depends on step, (T,), and structure alone."""
         marker = self.marker.index_select(0, self.structure)
         of_head = self.query_of_marker.weight.unflatten(0, (len(self.structure), -1))
