@@ -14,7 +14,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -41,7 +41,7 @@ from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, ToParse, formalism_of
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, ToParse, formalism_of
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.preparation import (
@@ -104,8 +104,7 @@ class LoadOptions(TypedDict, total=False):
 class Parser(Generic[P_co]):
     """A model with everything that it needs to parse sentences.
 
-    A parser can be copied and pickled. A copy of a parser from `load` reads the same files again. A parser of a model
-    in memory is pickled with the model's single-precision weights.
+    A parser from `load` can be copied and pickled; a copy reads the same files again.
 
     beam: number of hypotheses that search keeps; 1 is greedy search
     batch_tokens: maximum of words times beam that are parsed at once; by default `usual_batch`. A longer sentence is
@@ -125,7 +124,7 @@ class Parser(Generic[P_co]):
         Time grows with the square of a sentence, and for a model of whole trees memory, too.
     edits: False to leave AMRs as search finds them, without `parsing.edits`
     paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
-        copies hold the weights
+        the model is in memory alone, and the parser can't be copied
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
@@ -174,12 +173,10 @@ class Parser(Generic[P_co]):
         self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
         if not paths:  # search with other weights would never end; those from files are checked when they are read
             check_finite(model.state_dict())
-        full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
-        full.limit_domains(resources.columns)
-        merge_adapters(full)
-        self._full = None if paths else full  # for copies
-        kept = self._full is not None and self.precision != "fp32"
-        self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
+        own = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
+        own.limit_domains(resources.columns)
+        merge_adapters(own)
+        self.model = prepared(own, self.device, self.precision)
         give_back_freed_memory()
         self._languages = _languages_of(model, resources)
         self._unchecked = _LOOKED_AT if {*map(str, paths)} & OWN_NAMES else 0
@@ -188,7 +185,7 @@ class Parser(Generic[P_co]):
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest = nbest
         self.threads = threads or torch.get_num_threads()
-        self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
+        self.formalism = formalism_of(resources.parser.system)
         self.reading = Reading(self.formalism.sentence, None, longest, self.resources.segmenter)
         if not edits and self.formalism is not AMR:
             raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
@@ -276,15 +273,13 @@ class Parser(Generic[P_co]):
         return cls(loaded, resources, beam, paths=paths, **options)
 
     def __reduce__(self) -> tuple:
-        """Return a function that makes an equal parser, and its arguments, without packed weights (bf16, int8)."""
-        options = {**self._options, "beam": self.beam}
-        if self._full is not None:
-            model = copy.deepcopy(self._full).cpu()
-            return _made_again, (type(self), [model, self.resources], options, [])
+        """Return a function that loads an equal parser, and its arguments."""
+        if not self._paths:
+            raise InputError("a parser of a model in memory can't be copied: export the model, and load it")
         # the classes of decoders are included, so that unpickling imports the modules that register architectures
         decoders = [type(model.decoder) for model in getattr(self.model, "members", [self.model])]
         path, *others = self._paths
-        return _made_again, (self.load, [path], {**options, "others": others}, decoders)
+        return _loaded_again, (path, {**self._options, "beam": self.beam, "others": others}, decoders)
 
     @property
     def version(self) -> str | None:
@@ -640,8 +635,8 @@ class Parser(Generic[P_co]):
         return annotations
 
 
-def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: dict, _decoders: list[type]) -> Parser:
-    return make(*arguments, **options)
+def _loaded_again(model: str | os.PathLike, options: dict[str, Any], _decoders: list[type]) -> Parser:
+    return Parser.load(model, **options)
 
 
 def _reads_domains(model: ParserModel) -> bool:

@@ -41,7 +41,7 @@ def _smatch(sums: Mapping[str, float]) -> float:
     return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
 
 
-class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
+class Amr(Formalism):
     """The formalism of AMRs. Validation in training uses Smatch from 0 to 1, by one hill climb without restarts."""
 
     name, files, suffix = "AMRs", "AMR", ".amr"

@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.dependency import DependencyTree
@@ -14,16 +14,10 @@ from transition_parser.text.columns import KNOWN
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
-    from transition_parser.graphs.bank import AmrEntry
-    from transition_parser.graphs.conllu import Sentence
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.modules.tagging import Tags
     from transition_parser.parsing.given import Given
     from transition_parser.parsing.parses import AmrParse, Parse
-
-E = TypeVar("E", bound="Sentence | AmrEntry")  # the class of sentences that are read and written
-P = TypeVar("P", bound="Parse | AmrParse")  # the class of parses
-G = TypeVar("G")  # the class of graphs
 
 
 class ToParse(NamedTuple):
@@ -45,7 +39,7 @@ class Report(NamedTuple):
     text: str  # the scores as a text for people
 
 
-class Formalism(ABC, Generic[E, P, G]):
+class Formalism(ABC):
     """A kind of graph, with the ways to read, replay, annotate, draw, score and validate sentences of this kind."""
 
     name: ClassVar[str]  # the name of the graphs in messages
@@ -71,17 +65,17 @@ class Formalism(ABC, Generic[E, P, G]):
         found: Iterable[tuple[ToParse, Hypothesis, Tags]],
         edits: bool = True,
         trees: ReadTrees | None = None,
-    ) -> list[P]:
+    ) -> list[Any]:
         """Return the parses of sentences with the graphs that derivations build, completed by facts, and edited.
 
         trees: a parser of the sentences whose trees edits ask for; None for edits without trees
         """
 
     @abstractmethod
-    def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:
+    def right_parts(self, gold: Any, parse: Any) -> Mapping[str, Sequence[bool | None]]:
         """Return field of confidences (`arc_scores` …) → for each confidence True if its part of the graph is right."""
 
-    def annotations_of(self, sentence: E, columns: Collection[str]) -> Mapping[str, Sequence[str]]:
+    def annotations_of(self, sentence: Any, columns: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Return column → its values for the words of a sentence (`_` for no value), for models that read columns."""
         read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and self.name in KNOWN[name].graphs}
         return {name: column.values(sentence) for name, column in read.items()}
@@ -107,12 +101,12 @@ class Formalism(ABC, Generic[E, P, G]):
         """Return what a derivation builds as pictures, like `drawings` of parses; none where these show it."""
         return []
 
-    def latex(self, sentence: E) -> str:
+    def latex(self, sentence: Any) -> str:
         """Return a tree as LaTeX."""
         raise input_error(f"LaTeX is for trees, not {self.name}: write .svg or .pdf")
 
     @abstractmethod
-    def from_gold(self, sentence: E) -> P:
+    def from_gold(self, sentence: Any) -> Parse | AmrParse:
         """Return a sentence of a file with its graph as a parse without scores."""
 
     @abstractmethod
@@ -133,12 +127,12 @@ class Formalism(ABC, Generic[E, P, G]):
         split: str,
         sentences: Sequence[Sequence[str]],
         targets: Iterable,
-    ) -> list[G | None]:
+    ) -> list[Any]:
         """Return the gold graph of each sentence of a split, None for sentences that validation leaves out.
 
         sentences: the normalized words of each; targets: the ids of the actions of each, with `</s>`
         """
 
     @abstractmethod
-    def count(self, gold: G, system: G | None) -> Mapping[str, float]:
+    def count(self, gold: Any, system: Any) -> Mapping[str, float]:
         """Return name of a count of `sums` → its value for one sentence."""

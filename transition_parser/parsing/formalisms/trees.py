@@ -27,7 +27,7 @@ def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
     return lambda sums: round(100.0 * sums[name] / sums["_words"], 2) if sums["_words"] else 0.0
 
 
-class Trees(Formalism[Sentence, Parse, DependencyTree]):
+class Trees(Formalism):
     """The formalism of dependency trees. Validation in training compares full relations, and scores in percent."""
 
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
