@@ -1,7 +1,5 @@
 """Sentences that were found in text, as they are parsed and written."""
 
-import warnings
-
 import pytest
 from hypothesis import given
 
@@ -10,7 +8,7 @@ from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.parsing.texts import Reading, read_sentences, sentences_from, sentences_of_texts
+from transition_parser.parsing.texts import Reading, read_sentences, sentences_from
 from transition_parser.text.segmentation import ENGLISH
 
 TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."
@@ -145,10 +143,6 @@ def test_text_is_raw_unless_it_is_said_to_be_tokenized(kind, tmp_path):
 ROW = "1 The the DET DT Definite=Def 2 det _ _"
 CONLLU = f"# sent_id = a\n{ROW}\n2 boy boy NOUN NN _ 0 root _ _\n\n"
 BANK = "# ::id a ::date b\n# ::snt The boy\n(b / boy)\n\n"
-MARKUP = {
-    "CoNLL-U": [CONLLU, CONLLU.replace(" ", "\t"), "\t".join(ROW.split()[:8])],
-    "an AMR bank": [BANK, f"# AMR\n\n{BANK}"],
-}
 NO_MARKUP = [
     "1 The cat sat on the 5 mats of gold\n",
     "# ::notes\n(a / b)\n",
@@ -156,32 +150,6 @@ NO_MARKUP = [
     "1\tGo\n",
     "a\tb\n",
 ]
-
-
-@KINDS
-@pytest.mark.parametrize(
-    ("looks_like", "text"),
-    [*((what, text) for what, texts in MARKUP.items() for text in texts), *((None, text) for text in NO_MARKUP)],
-)
-def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_path):
-    (tmp_path / "x.txt").write_text(text * 2)
-    lines = (text * 2).splitlines(keepends=True)
-    is_markup = (looks_like is not None and "\t" in text) or looks_like == "an AMR bank"
-    ways = {
-        "string": lambda: sentences_from(text * 2, Reading(kind)),
-        "lines": lambda: sentences_from(lines, Reading(kind)),
-        "each": lambda: list(sentences_of_texts(iter(lines), Reading(kind))),
-        "tokens": lambda: list(read(tmp_path / "x.txt", kind, "tokens")),
-        "raw": lambda: list(read(tmp_path / "x.txt", kind, layout="raw")),
-        **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt", kind))}),
-    }
-    for way, take in ways.items():
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            take()
-        said = [str(one.message) for one in caught if "looks like" in str(one.message)]
-        assert len(said) == (looks_like is not None and way != "raw"), (way, said)
-        assert all(f"looks like {looks_like}, but is read as text" in one and "Parser.read" in one for one in said)
 
 
 @pytest.mark.parametrize(("kind", "text"), [(Sentence, BANK), (AmrEntry, CONLLU.replace(" ", "\t"))])

@@ -39,11 +39,6 @@ MORE = "--longest N (in Python longest=N), which takes more memory and time"
 # characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _NO_BLANKS = re.compile(r"[^ \t]+")
-_LINES_LOOKED_AT, _CHARACTERS_LOOKED_AT = 20, 5_000  # of a text, and of each line, in which markup is looked for
-_MARKUP = {
-    "CoNLL-U": re.compile(r"^1(?:-\d+)?(?:\t[^\t\n]+){6,}|^1(?:-\d+)?(?: +\S+){2} +(?:[A-Z]+|_)(?: +\S+){6}", re.M),
-    "an AMR bank": re.compile(r"^# ::(?:id|snt|tok) .*\n(?:#.*\n)*\s*\(\S+ /", re.M),
-}
 _BANK_COMMENT = re.compile(rb"(?:\xef\xbb\xbf)?# ::(?:id|snt|tok)\s")
 _TEXT = 'text (--raw, in Python the layout "raw", reads any file as text)'
 
@@ -71,8 +66,6 @@ class TextReader:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self._replaced = self._divided = False
-        self._unseen = 0 if reading.layout == "raw" else _LINES_LOOKED_AT
-        self._seen = ""
 
     def of_lines(self, lines: Iterable[str], name: str, first: int = 1) -> Iterator[Any]:
         """Return an iterator over the sentences of the lines of a text; `spans` has the places of words in the text.
@@ -116,24 +109,10 @@ class TextReader:
         return _NO_TEXT.sub("\ufffd", text) if bad else text
 
     def _checked(self, lines: Iterable[str], name: str) -> Iterator[str]:
-        """Yield the lines, and warn if the first ones look like CoNLL-U or an AMR bank."""
         for number, line in enumerate(lines, 1):
-            if self._unseen:
-                self._look_for_markup(line, name)
             if self.reading.layout not in (None, "raw"):
                 check_line_ends([line.rstrip("\r\n")], name, number)
             yield without_mark(line) if number == 1 else line
-
-    def _look_for_markup(self, line: str, name: str) -> None:
-        self._unseen -= 1
-        self._seen += line[:_CHARACTERS_LOOKED_AT].rstrip("\n") + "\n"
-        looks_like = next((what for what, form in _MARKUP.items() if form.search(self._seen)), None)
-        if looks_like is not None:
-            self._unseen = 0
-            warn(
-                f"{name}: looks like {looks_like}, but is read as text: give the name of such a file to Parser.read "
-                '(CoNLL-U has tabs between its columns), or the layout "raw" (--raw) to read it without this warning'
-            )
 
     def _of_paragraphs(self, lines: Iterable[str], name: str, first: int) -> Iterator[Any]:
         _, _, longest, segmenter = self.reading
