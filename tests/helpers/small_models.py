@@ -58,7 +58,7 @@ MODELS = {
     ),
     "heads": ("spa_dp_graph_small", {}),
     "structures": ("use_parser_small", {}),
-    "few structures": ("use_parser_small", USE_HEADS | {"encoder_local_layers": 1}),
+    "few structures": ("use_parser_small", USE_HEADS),
     "sentence": ("sentence_transformer_small", {}),
     "sentence graph": ("sentence_transformer_g2g_small", {}),
     "composed": ("state_transformer_small", {}),

@@ -42,7 +42,6 @@ class StackAttentionOptions(WordOptions):
     no_pushed: bool = option(False, "attention does not see which words have been pushed")
     no_removed: bool = option(False, "attention also sees the words that have left stack and buffer")
     dropout: float = dropout_option(0.2, "dropout between layers, not steps (Zaremba et al. 2014)")
-    action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
 
 
 _NONE = -1e9  # far below any score, but finite, so that a row without a word (a parse that is done) does not give NaN
@@ -116,7 +115,7 @@ class StackAttentionDecoder(StateDecoder):
         self.embed = nn.Embedding(len(table.tokens), dim, padding)
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
         nn.init.zeros_(self.embed.weight[padding])
-        self.action_dropout, self.dropout = Dropout(options.action_dropout, whole=True), Dropout(options.dropout)
+        self.dropout = Dropout(options.dropout)
         self.first = linear(options.encoder_hidden, options.decoder_layers * hidden)
         self.attention = StackAttention(hidden, words, options.attention_width, options.attention_layers, self.pushed)
         found = words * options.attention_layers
@@ -129,7 +128,7 @@ class StackAttentionDecoder(StateDecoder):
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
     ) -> Tensor:
         memory, hidden = self.attention.memory(encoder_out), self._first(encoder_out)
-        embedded = self._embed(actions)
+        embedded = self.dropout(self.embed(actions))
         tops, contexts = [], []
         for step in range(actions.size(1)):  # the attention of a step needs the GRU's state after the previous step
             context = self._attend(hidden, memory, states.at(slice(None), step), 1)
@@ -144,16 +143,13 @@ class StackAttentionDecoder(StateDecoder):
 
     def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, StackAttentionSearch)
-        embedded = self._embed(tokens)
+        embedded = self.dropout(self.embed(tokens))
         context = self._attend(search.hidden, search.memory, search.machine.observe(), search.width)
         search.hidden = self._advance(embedded, context, search.hidden)
         scores = self._score(embedded, search.hidden[:, -1], context)
         return ActionScores(self.pooled_shifts(scores), search.machine.legality())
 
     # --- a step of R rows, W for each sentence ----------------------------------------------
-
-    def _embed(self, actions: Tensor) -> Tensor:
-        return self.dropout(self.action_dropout(self.embed(actions)))
 
     def _first(self, encoder_out: EncoderOut) -> Tensor:
         """Return (B, layers, H), the states of the GRU before the first step."""

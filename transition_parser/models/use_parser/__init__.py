@@ -122,7 +122,7 @@ class UseDecoder(FactoredDecoder):
         self.structures = Structures.from_options(options, len(table.relations), has_trees)
         seen = options.action_heads > 0
         self.embed = nn.Embedding(len(table.tokens), options.action_width, padding) if seen else None
-        self.action_dropout, self.dropout = Dropout(options.action_dropout, whole=True), Dropout(options.dropout)
+        self.dropout = Dropout(options.dropout)
         self.layers = nn.ModuleList(
             UseLayer(options, self.structures, words, options.action_width, first=number == 0)
             for number in range(options.use_layers)
@@ -145,7 +145,7 @@ class UseDecoder(FactoredDecoder):
         time = torch.arange(steps, device=actions.device)
         items, indices = {WORDS: encoder_out.words}, self._indicator_indices(states, ~encoder_out.mask)
         if self.embed is not None:
-            items[ACTIONS] = self.dropout(self.action_dropout(self.embed(actions)))
+            items[ACTIONS] = self.dropout(self.embed(actions))
             back = (time[:, None] - time + 1).clamp_min(0)
             indices[ACTIONS] = IndicatorIndex(self.structures.row(ACTIONS, back), back == 0)
         contents = ({name: heads.content(items[name]) for name, heads in layer.heads.items()} for layer in self.layers)
@@ -236,8 +236,7 @@ def build(options: UseOptions, resources: Resources) -> ParserModel:
     else:
         encoder = WordEncoder(
             settings, dim=dim, heads=options.encoder_attention_heads, inner=options.encoder_ffn_embed_dim,
-            layers=options.encoder_layers, local_layers=options.encoder_local_layers,
-            dropout=options.encoder_dropout, word_dropout=options.word_dropout,
+            layers=options.encoder_layers, dropout=options.encoder_dropout, word_dropout=options.word_dropout,
         )  # fmt: skip
         encoder.dropout = Dropout(options.dropout)  # dropout of the Transformer's input
     decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)

@@ -36,9 +36,6 @@ class UseOptions(WordOptions):
     encoder_ffn_embed_dim: int = size_option(800, "feed-forward width of the encoder of words")
     encoder_attention_heads: int = size_option(8, "attention heads of the encoder of words")
     encoder_dropout: float = dropout_option(0.2, "dropout of the layers of the encoder of words")
-    encoder_local_layers: int = layers_option(
-        0, "convolutions over three words each, before the encoder's attention layers", least=0
-    )
     use_layers: int = layers_option(6, "layers of the encoder of structures")
     use_width: int = size_option(256, "width of the vector of a configuration (a state of the parser)")
     mlp_width: int = size_option(800, "width of hidden layers, in the encoder of structures and in the scorer of kinds")
@@ -57,7 +54,6 @@ class UseOptions(WordOptions):
         100, "width of the vectors of head and dependent that relations are scored by", most=_WIDEST_PAIR
     )
     dropout: float = dropout_option(0.33, "dropout of words, and in the encoder of structures")
-    action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
 
     @property
     def heads(self) -> int:
@@ -67,8 +63,6 @@ class UseOptions(WordOptions):
         if self.lexical_encoder == LSTM:
             if not self.encoder_layers or self.encoder_embed_dim % 2:
                 return "--lexical-encoder lstm needs --encoder-layers 1 or more, and an even --encoder-embed-dim"
-            if self.encoder_local_layers:
-                return "--encoder-local-layers is for --lexical-encoder transformer"
         elif problem := self.indivisible("encoder"):
             return problem
         if not self.stack_heads + self.buffer_heads + self.action_heads:
