@@ -99,7 +99,7 @@ def _product(factor: str, scale: str | None) -> str:
 
 
 def _text(forms: Sequence[str]) -> str:
-    return " ".join(forms).lower()
+    return " ".join(forms).lower().replace("’", "'")
 
 
 def _span_value(match: re.Match[str], value: str) -> SpanValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from transition_parser.graphs.amr import Edge
+from transition_parser.graphs.amr import Edge, distances
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.tree_view import AGENTS
 from transition_parser.text import word_list
@@ -28,8 +28,8 @@ def mend_concepts(draft: Draft) -> None:
             _mend_frame(draft, node)
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
-        elif not re.search(r"\w", label) and len(draft.neighbors(node)) == 1 and node != draft.top:  # a period
-            draft.removed.add(node)
+        elif not re.search(r"\w", label):
+            _pass_over(draft, node)
     for node in draft.nodes_of("use-03"):  # *used to play* is `play-01` alone
         verb = draft.frames.get(draft.place(node) + 2, node)
         if verb in draft.neighbors(node) and draft.forms[draft.place(node) :][:2] == ["used", "to"]:
@@ -44,6 +44,20 @@ def mend_concepts(draft: Draft) -> None:
             draft.replace_edge(edge, edge._replace(target=owner))  # *thousands of people left*
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
     draft.remove_edges(lambda edge: edge.role == "part" and edge.target in owned)  # *her bag* is no part of her
+
+
+def _pass_over(draft: Draft, node: int) -> None:
+    """Remove a node of punctuation, and connect what it connects."""
+    steps, near = distances(draft.edges, draft.top), draft.neighbors(node)
+    below = [edge.target for edge in draft.edges if edge.source == node]  # its subject comes by an inverse role
+    concepts = near - draft.constants
+    heads = [other for other in concepts if steps[other] > steps[node]]
+    if heads:
+        draft.merge(node, min(heads, key=lambda other: (other not in below, other)))
+    elif concepts and concepts != near:  # it has constants
+        draft.merge(node, min(concepts, key=lambda other: (steps[other], other)))
+    elif concepts:
+        draft.removed.add(node)
 
 
 def _mend_relation(draft: Draft, relation: int) -> None:

@@ -52,6 +52,10 @@ def mend_direct_questions(draft: Draft) -> None:
         elif role == "mod" and source == unknown and first == "where" and begins[1] in _COPULAS:
             draft.top = draft.new_node("be-located-at-91", False, unknown)
             draft.replace_edge(edge, Edge(draft.top, "ARG1", target), Edge(draft.top, "ARG2", unknown))
+        elif role == "mod" and target == unknown and first == "what" and begins[2] in _COPULAS and not draft.at(1):
+            kind = draft.new_node(draft.words[1].lemma, False, unknown)  # *what time is it*
+            draft.replace_edge(edge, Edge(kind, "mod", unknown), Edge(kind, "domain", source))
+            draft.top = kind if source == draft.top else draft.top
         elif role == "mod" and source == unknown and first == "whose":
             draft.replace_edge(edge, Edge(target, "poss", unknown))
         elif role[:3] == "ARG" and begins[:2] == ("which", "of") and draft.labels[source] != "include-91":
