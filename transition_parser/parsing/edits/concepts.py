@@ -28,6 +28,8 @@ def mend_concepts(draft: Draft) -> None:
             _mend_frame(draft, node)
         elif _PLURAL.fullmatch(label) and label not in (draft.words[place].lemma for place in draft.alignments[node]):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
+        elif label == "&":
+            draft.labels[node] = "and"
         elif not re.search(r"\w", label):
             _pass_over(draft, node)
     for node in draft.nodes_of("use-03"):  # *used to play* is `play-01` alone
