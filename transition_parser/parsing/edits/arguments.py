@@ -7,9 +7,11 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.referents import mend_pronoun
 from transition_parser.parsing.edits.tree_view import TreeView
+from transition_parser.text.frames import packaged
 
 _PRONOUNS = frozenset(SUBJECTS.values())
 _ASKED = ("who", "what", "which")
+_OF_PREPOSITIONS = {"with": "instrument", "to": "destination", "into": "destination", "from": "source"}
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 
 
@@ -21,6 +23,8 @@ def add_arguments(draft: Draft) -> None:
     for verb, frame in sorted((_with_nouns(view) | draft.frames).items()):
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
+            if view.dependent(verb, "obj") >= 0 and view.subject(verb) >= 0:
+                _mend_sense(view, verb, frame)
             _mend_subject(view, verb, frame)
             _mend_agent(view, verb, frame)
             _mend_object(view, verb, frame)
@@ -55,8 +59,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
             view.change((edge, None))
             continue
         if is_bare and edge.role == "ARG0" and word >= 0 and (view.relations[word], view.heads[word]) == ("obl", verb):
-            is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
-            draft.set_role(edge, "ARG2" if is_free else "instrument")  # *made from seeds*
+            _make_oblique(view, edge, word)  # *made from seeds*
             continue
         if word == subject or view.is_in(edge.target, inside) or (word in upper and not is_bare):
             continue
@@ -163,8 +166,7 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
     if word >= 0 > node:
         label, place = SUBJECTS.get(draft.forms[word]), view.word(old) if old >= 0 else -1
         if label and place >= 0 and view.relations[place] == "obl" and view.heads[place] == verb:
-            is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
-            draft.set_role(Edge(frame, "ARG1", old), "ARG2" if is_free else "instrument")  # *dispersed them with gas*
+            _make_oblique(view, Edge(frame, "ARG1", old), place)  # *dispersed them with gas*
             draft.add_argument(frame, ("ARG1",), label)
             return
         mend_pronoun(view, word, Edge(frame, "ARG1", old))
@@ -177,6 +179,26 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
             draft.add_edge(frame, "ARG1", node)
         elif view.places(old) and not view.is_in(old, view.subtree(verb)):
             view.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))
+
+
+def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:
+    """Give what stands after a preposition ARG2, or else the role that its preposition says."""
+    draft, preposition = view.draft, view.dependent(word, "case")
+    is_free = 2 in draft.core_roles(edge.source) and "ARG2" not in draft.below(edge.source)
+    draft.set_role(edge, "ARG2" if is_free else _OF_PREPOSITIONS.get(draft.forms[preposition], "location"))
+
+
+def _mend_sense(view: TreeView, verb: int, frame: int) -> None:
+    """Give a verb with a subject and an object a sense that has both: *return a statue* is no `return-01`."""
+    draft, below, roles = view.draft, view.draft.below(frame), view.draft.core_roles(frame)
+    subject, word = view.argument(view.subject(verb)), view.argument(view.dependent(verb, "obj"))
+    other = next((role for role in ("ARG2", "ARG3", "ARG4") if below.get(role) == word), "")
+    lemma = draft.labels[frame].rpartition("-")[0]
+    senses = [sense for sense in packaged().senses(lemma) if {0, 1} <= {*packaged().roles(lemma, sense)}]
+    if not view.is_passive(verb) and 0 not in roles and below.get("ARG1") == subject and other and senses:
+        draft.labels[frame] = f"{lemma}-{senses[0]}"
+        draft.set_role(Edge(frame, "ARG1", subject), "ARG0")
+        draft.set_role(Edge(frame, other, word), "ARG1")
 
 
 def _add_receiver(view: TreeView, verb: int, frame: int) -> None:

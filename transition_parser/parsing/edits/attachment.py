@@ -160,8 +160,10 @@ def _mend_whose(view: TreeView) -> None:
             unit, inside = view.unit(clause), view.subtree(clause)
             for edge in [edge for edge in draft.edges if edge.target in unit and view.word(edge.source) not in inside]:
                 view.change((edge, None))
-        for edge in [edge for edge in draft.edges if edge[::2] == (draft.frames.get(clause, -1), owner)]:
-            view.change((edge, edge._replace(target=owned)))  # *whose flights were canceled*: not they
+        verb = draft.frames.get(clause, -1)
+        for edge in [edge for edge in draft.edges if edge[::2] == (verb, owner)]:
+            is_there = owned in draft.below(verb).values()
+            view.change((edge, None if is_there else edge._replace(target=owned)))  # *whose flights were canceled*
 
 
 def _mend_where(view: TreeView) -> None:

@@ -15,7 +15,7 @@ _PRONOUNS = frozenset(SUBJECTS.values())
 _MEN, _WOMEN, _OTHERS, _GROUPS = (
     frozenset(word_list(f"edits: {name}")) for name in ("men", "women", "other persons", "groups")
 )
-_NOBODY = frozenset(("nobody", "no-one"))
+_NOBODY = frozenset(("nobody", "no-one", "someone", "somebody"))
 # pronouns → what they never stand for
 _NEVER = {
     "it": _MEN | _WOMEN | _OTHERS | _NOBODY,
@@ -105,6 +105,8 @@ def may_be(view: TreeView, label: str, node: int) -> bool:
         words = [draft.labels[edge.target].strip('"') for edge in draft.members(name)]
         kinds -= {"person"} - {known_type(words, "person", "in")}
     elif is_plural(view, node) != (label == "they") and (label != "they" or kinds.isdisjoint(_GROUPS)):
+        return False
+    if label == "it" and any(kind.endswith(("man", "woman")) for kind in kinds):
         return False
     is_abstract = label in ("he", "she") and any(map(_ABSTRACT.fullmatch, kinds))
     return kinds.isdisjoint(_NEVER[label]) and not is_abstract

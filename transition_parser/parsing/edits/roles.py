@@ -312,7 +312,10 @@ class _Labeled:
 
         A possessive pronoun after the frame belongs to another word.
         """
-        if is_owner(self.draft, place) and self.draft.place(frame) < place:
+        head = self.draft.tree.heads[place] - 1 if self.draft.tree else -1
+        if is_owner(self.draft, place) and (
+            self.draft.place(frame) < place or head not in (-1, self.draft.place(frame))
+        ):
             return None
         label = SUBJECTS[self.words[place].form.lower()]
         same = self.draft.nodes_of(label) or [self.draft.new_node(label, False, frame)]

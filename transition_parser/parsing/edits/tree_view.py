@@ -85,7 +85,9 @@ class TreeView:
         while self.relations[head] in ("xcomp", "advcl", "acl") and forms[head] != forms[word]:
             if self.is_finite(head):
                 return head
-            head = self.heads[head]
+            above = self.heads[head]
+            is_of_noun = self.relations[head] == "acl" and self.heads[above] >= 0
+            head = self.heads[above] if is_of_noun else above  # *accused him of stealing eggs and left*
         return head
 
     def is_finite(self, word: int) -> bool:
@@ -179,7 +181,8 @@ class TreeView:
             return self.subject(above, steps - 1)
         if self.full[verb] == "acl":
             is_active = self.draft.forms[verb].endswith("ing") and self.dependent(verb, "mark") < 0
-            return above if is_active or self._is_participle(verb) else -1
+            is_blamed = bool(self._marks(verb) & _BY_OBJECT) and self._is_argument(verb, self.heads[above])
+            return above if is_active or is_blamed or self._is_participle(verb) else -1
         return self._controller(verb, steps - 1)
 
     def _marks(self, verb: int) -> set[str]:
