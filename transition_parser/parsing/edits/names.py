@@ -1,4 +1,4 @@
-"""Names: their types, and names that everybody knows and that search left out."""
+"""Types of names."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import re
 
 from transition_parser.graphs.amr import named, quoted
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import BEFORE_VERBS
 from transition_parser.text.names import (
     gene_product,
-    known_spans,
     known_type,
     noun_before,
     tables,
@@ -92,26 +90,3 @@ def _join_noun(draft: Draft, node: int, noun: int) -> bool:
     for other in of_noun:
         draft.merge(other, node)
     return True
-
-
-def add_names(draft: Draft) -> None:
-    """Add known names that no node has.
-
-    A name becomes a subject of the verb after it or, at the beginning of the sentence, of the top of the graph.
-    """
-    forms = [word.form for word in draft.words]
-    for span in known_spans(forms):
-        name, before = forms[span.start : span.stop], forms[span.start - 1].lower() if span.start else ""
-        after = (place for place in range(span.stop, len(forms)) if forms[place] not in BEFORE_VERBS)
-        verb = next(after, len(forms))
-        heads = [node for node in draft.at(verb) if node not in draft.constants]
-        if not span.start or forms[: span.start] == ["The"]:
-            heads.append(draft.top)
-        if draft.aligned.isdisjoint(span) and {*map(quoted, name)}.isdisjoint(draft.labels) and heads:
-            below = draft.below(heads[0])
-            roles = [f"ARG{role}" for role in draft.core_roles(heads[0]) if role < 2]
-            roles = roles or ["ARG1" if draft.labels[heads[0]].rpartition("-")[2] == "91" else "domain"]
-            if free := [role for role in roles if role not in below]:
-                node = draft.new_node(known_type(name, "person", before) or "thing", False)
-                draft.add_edge(heads[0], free[0], node)
-                draft.add_name(node, name)

@@ -16,7 +16,7 @@ from transition_parser.parsing.edits.copulas import may_have_copula, mend_copula
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.greetings import mend_greetings
 from transition_parser.parsing.edits.lists import gather_members
-from transition_parser.parsing.edits.names import add_names, type_names
+from transition_parser.parsing.edits.names import type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
@@ -45,7 +45,6 @@ EDITS: Mapping[str, Edit] = {
     "arguments": _each(add_arguments),  # after roles, which add pronouns
     "owners": _each(mend_owners),
     "copulas": _each(mend_copulas),  # after arguments, which add subjects
-    "lost names": _each(add_names),  # before commands: a verb that has its subject is none
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
     "conditions": _each(mend_conditions),
