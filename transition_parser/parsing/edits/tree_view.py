@@ -97,25 +97,11 @@ class TreeView:
 
     def _joined(self, word: int, head: int) -> int:
         """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
-        first = next((one for one in range(head + 1, word) if self.relations[one] == "cc"), 0)
-        is_apart = self.draft.forms[first - 1] == ","  # *left when it rained , but I stayed*
         others = {member for node in self.nodes[word] for member in self._with(node)}
-        for one in range(head + 1, word if not is_apart else 0):  # *if it rains and I am late*
-            is_clause = self.heads[one] == head and self.relations[one] in ("advcl", "ccomp")
-            if (
-                is_clause
-                and not others.isdisjoint(self.nodes[one])
-                and self._has_subject(one)
-                and self._has_subject(word)
-            ):
-                return one
         above = head
         while others and above >= 0 and self.relations[above] in _COMPLEMENTS and others.isdisjoint(self.nodes[above]):
             above = self.heads[above]
         return head if above < 0 or others.isdisjoint(self.nodes[above]) else above
-
-    def _has_subject(self, verb: int) -> bool:
-        return any(head == verb and self.relations[one] == "nsubj" for one, head in enumerate(self.heads))
 
     def _with(self, node: int) -> set[int]:
         """Return the other members of the lists that a node is in."""
