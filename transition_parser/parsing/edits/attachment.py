@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from transition_parser.graphs.amr import Edge
+from transition_parser.parsing.edits.clauses import is_asking
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLES, SERVING, TreeView
@@ -285,7 +286,7 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int], own
     if role is None or any(view.draft.labels[node] == "truth-value" for node in unit):
         return
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
-    if role == "condition":
+    if role == "condition" and not is_asking(view.draft, owner):
         others |= {"ARG1", "ARG2", "ARG3"}  # *helped you if you had asked*
     elif mark >= 0 and form == "by":
         others |= {"ARG0", "ARG1", "ARG2", "ARG3"}  # *made by boiling it*

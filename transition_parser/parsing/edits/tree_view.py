@@ -205,7 +205,8 @@ class TreeView:
         form, above, relation = self.draft.forms[verb], self.heads[verb], self.relations[verb]
         asked, marks = self.dependent(above, "iobj"), self._marks(verb)
         asked = asked if asked >= 0 else self.dependent(above, "obj")  # *what did you advise him to do*
-        asked = -1 if self.draft.forms[asked] in ("what", "which") else asked  # *what do you want to do*
+        is_first = asked < above and self.draft.forms[asked] not in ("who", "whom", "that")
+        asked = -1 if is_first else asked  # *what do you want to do*
         subject = -1 if self.made(verb) >= 0 else self.subject(above, steps)
         if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
             return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
