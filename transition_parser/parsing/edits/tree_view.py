@@ -23,6 +23,7 @@ _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
 _RELATIVE = ("who", "which", "that", "whom")
 _COMPLEMENTS = ("ccomp", "xcomp", "advcl", "acl")
+_APART = frozenset(", ; : ( ) -- - – —".split())  # marks around an apposition
 _MOST = 6  # steps from a verb up to the one that has its subject
 
 
@@ -35,15 +36,19 @@ class TreeView:
 
     def __init__(self, draft: Draft, tree: DependencyTree) -> None:
         self.draft, self.heads = draft, [head - 1 for head in tree.heads]
+        full = [*tree.relations]
+        for word, head in enumerate(self.heads):  # *lend the couple the money* has no apposition
+            if full[word] == "appos" and full[head] == "obj" and not _APART.intersection(draft.forms[head:word]):
+                full[word], self.heads[word] = "obj", self.heads[head]
         objects = [
             (head, word)
             for word, head in enumerate(self.heads)
-            if tree.relations[word] == "obj" and draft.forms[word] not in _RELATIVE
+            if full[word] == "obj" and draft.forms[word] not in _RELATIVE
         ]
         receivers = {
             word for (head, word), (other, _) in pairwise(sorted(objects)) if head == other
         }  # *sold you pills*
-        self.full = ["iobj" if word in receivers else relation for word, relation in enumerate(tree.relations)]
+        self.full = ["iobj" if word in receivers else relation for word, relation in enumerate(full)]
         self.relations = [relation.partition(":")[0] for relation in self.full]
         for word, mood in enumerate(draft.readings.moods if draft.readings else ()):
             head = self.heads[word]
