@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.parsing.edits.addresses import entity_of
+from transition_parser.parsing.edits.names import entity_of
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.transitions.amr_state import lemma_of
 

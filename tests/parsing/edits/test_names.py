@@ -6,7 +6,7 @@ import pytest
 
 from tests.parsing.edits.helpers import draft_of
 from transition_parser.parsing.edits.draft import Draft, Edited
-from transition_parser.parsing.edits.names import type_names
+from transition_parser.parsing.edits.names import entity_of, type_names
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import key
@@ -73,3 +73,9 @@ def test_names_without_words_stay_but_get_the_word_that_they_have():
     assert draft.result() is None
     assert with_mentions(draft.graph, draft.alignments, AmrSystem().read(["Eve"])) == draft.alignments
     assert with_mentions(draft.graph, draft.alignments, draft.words) == [(0,)] * len(draft.graph)
+
+
+def test_addresses():
+    assert entity_of("(713)853-7408") == entity_of("303-832-8160") == "phone-number-entity"
+    assert entity_of("U.S.") is entity_of("3.5") is entity_of("and/or") is entity_of("beta@-@actin") is None
+    assert entity_of("Ann@ACME") is None and entity_of("Ann@acme.com") == "email-address-entity"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 
-from transition_parser.parsing.edits.addresses import mend_addresses
 from transition_parser.parsing.edits.arguments import add_arguments
 from transition_parser.parsing.edits.attachment import attach, has_clauses
-from transition_parser.parsing.edits.clauses import mend_conditions, mend_questions
+from transition_parser.parsing.edits.clauses import mend_conditions, mend_direct_questions, mend_questions
 from transition_parser.parsing.edits.commands import mark_commands
 from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
@@ -16,11 +15,10 @@ from transition_parser.parsing.edits.copulas import may_have_copula, mend_copula
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.greetings import mend_greetings
 from transition_parser.parsing.edits.lists import gather_members
-from transition_parser.parsing.edits.names import type_names
+from transition_parser.parsing.edits.names import mend_addresses, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
-from transition_parser.parsing.edits.questions import mend_direct_questions
 from transition_parser.parsing.edits.referents import mend_owners
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.text.languages import language_of
