@@ -55,7 +55,7 @@ def add_parse(parser: argparse.ArgumentParser) -> None:
         '{"id": "s1", "nodes": {"p": {"span": [2, 2], "concept": "price-01"}}}; other keys are edges, none, top'
     )
     parser.add_argument_group("given facts").add_argument("--given", metavar="FACTS", help=given)
-    _add_speed(parser.add_argument_group("speed, many files and machines"))
+    _add_speed(parser.add_argument_group("speed and many files"))
 
 
 def _add_input(group: argparse._ArgumentGroup) -> None:

@@ -6,7 +6,7 @@ data every tenth training sentence is held out. Of several treebanks one model l
 them by `parse --domain FOLDER'S-NAME`.
 
 CONFIG, with --train and --dev, is a file of flags for fairseq-train, or the name of one that comes with the package
-(ewt-en, ud-spa-dp-small, amr-en, …). The kind of the training file determines whether trees or AMRs are learnt. Flags
+(ewt-en, ud-spa-dp-small, amr-en, …). The kind of the training file determines whether trees or AMRs are learned. Flags
 after -- replace flags of the config.
 
 Run the same command again to continue after an interruption; finished steps are not repeated.

@@ -1,1 +1,1 @@
-"""Floor 6 (see CONTRIBUTING.md): pictures and error reports."""
+"""Floor 6 (see CONTRIBUTING.md): pictures of trees and AMRs."""

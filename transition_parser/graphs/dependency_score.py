@@ -359,16 +359,6 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
 
 FUNCTION_RELATIONS = frozenset("aux cop mark det clf case cc".split())
 _HEADER = "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
-# score → the names in `Comparison.annotated` of the columns that it compares
-COLUMNS_OF: Mapping[str, Sequence[str]] = {
-    "UPOS": ["upos"],
-    "XPOS": ["xpos"],
-    "UFeats": ["ufeats"],
-    "AllTags": ["upos", "xpos", "ufeats"],
-    "Lemmas": ["lemmas"],
-    "MLAS": ["upos", "ufeats"],
-    "BLEX": ["lemmas"],
-}
 
 
 def conll18(comparison: Comparison) -> dict[str, Score]:

@@ -298,9 +298,9 @@ class Counts:
         return Counts(self.match + other.match, self.system + other.system, self.gold + other.gold)
 
 
-def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS, seed: int = 0) -> Counts:
+def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS) -> Counts:
     """Return the counts of `smatch.py -r RESTARTS` (1.0.4), with each triple once, whole strings and seeded starts."""
-    return _count(graph_triples(gold), graph_triples(system), restarts, seed)
+    return _count(graph_triples(gold), graph_triples(system), restarts, seed=0)
 
 
 def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:

@@ -353,11 +353,8 @@ class TableInput(OptionalInput):
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)
-        width, words, self.dropout = (
-            self.embedding_width(options, dim),
-            resources.frequent_words,
-            options.word_table_dropout,
-        )
+        width, words = self.embedding_width(options, dim), resources.frequent_words
+        self.dropout = options.word_table_dropout
         if words is None:
             raise InputError(f"the data has no {WORD_LIST}: preprocess it again with `transition-parser preprocess`")
         self._index = {word: i for i, word in enumerate(words[: options.word_table], 1)}

@@ -77,7 +77,6 @@ from transition_parser.text.pieces import normalize
 from transition_parser.text.segmentation import LONGEST
 
 AnySentence = Sentence | AmrEntry
-AnyParse = Parse | AmrParse
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 MOST_BEAM = 10_000

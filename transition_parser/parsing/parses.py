@@ -152,7 +152,7 @@ class SentenceParse(ABC):
 
     @abstractmethod
     def drawings(self) -> list[str]:
-        """Return the graph as pictures in SVG: the whole width first, then narrower ones, of a tree in lines."""
+        """Return the graph as pictures in SVG: the whole width first, then narrower ones."""
 
     def _repr_svg_(self) -> str:
         return self.drawings()[0]

@@ -156,14 +156,14 @@ def make_pieces(
     return pieces
 
 
-def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1) -> Pieces:
+def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int) -> Pieces:
     """Train a byte-pair model (Sennrich et al. 2016) with byte fallback, and write `spm.model` into `folder`."""
     # The lines are whole sentences, not words, because sentencepiece draws its first candidates from the distinct
     # lines. With words as lines, a frequent word would weigh no more than a rare one.
     # The lines are a list, because sentencepiece would turn an interrupt inside a generator into an error of its own.
     text = [" ".join(map(normalize, words)) for words in sentences]
     path = Path(folder, FILE_NAME)
-    sentencepiece.set_random_generator_seed(seed)
+    sentencepiece.set_random_generator_seed(1)
     try:
         with open(path, "wb") as file:
             sentencepiece.SentencePieceTrainer.train(

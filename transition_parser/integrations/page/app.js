@@ -106,7 +106,7 @@ async function show(answer, link, traceOf, other) {
     html("button", { type: "button", class: "push", click: copyLink }, "Copy link"),
     html("button", { type: "button", click: () => download(`parses.${kind.suffix}`, "text/plain;charset=utf-8", all) }, `All as ${kind.written}`),
     html("button", { type: "button", click: () => download("parses.json", "application/json", asJson(answer)) }, "All as JSON"));
-  answers.replaceChildren(tools, legendOf(answer.formalism, answer.sentences), ...cards.map(({ element }) => element));
+  answers.replaceChildren(tools, legendOf(answer.formalism), ...cards.map(({ element }) => element));
   for (const { view } of cards) view.fit();
   const wanted = link.has("sentence") ? cards[Number(link.get("sentence"))] : undefined;
   if (wanted) {

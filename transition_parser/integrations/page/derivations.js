@@ -118,15 +118,15 @@ function hypothesisText(trace, number) {
   const more = others.length > NAMED ? `, and ${others.length - NAMED} more` : "";
   return [
     number ? (others.length ? `unlike the best: ${others.slice(0, NAMED).join(", ")}${more}` : "same graph as the best, in other steps") : "the best",
-    [many(derivation.actions, "action"), derivation.log_probability === null ? null : `log-probability ${signed(derivation.log_probability, 2)}`,
-      derivation.mean_log_probability === null ? null : `${signed(derivation.mean_log_probability, 3)} an action`].filter(Boolean).join(" · "),
+    [many(derivation.actions, "action"), `log-probability ${signed(derivation.log_probability, 2)}`,
+      `${signed(derivation.mean_log_probability, 3)} an action`].join(" · "),
   ];
 }
 
 const WHOLE = "This model scores whole trees, not actions: these steps build its best tree, and have no probabilities. ";
 
 // Return true if the model of a trace scored whole graphs, not actions.
-const isWhole = ({ derivations }) => derivations.every(({ log_probability, steps }) => log_probability !== null && steps.every(({ candidates }) => !candidates.length));
+const isWhole = ({ derivations }) => derivations.every(({ steps }) => steps.every(({ candidates }) => !candidates.length));
 
 // The panel of a derivation.
 // place: {hypothesis, step}, at which the panel opens

@@ -10,7 +10,7 @@ function tableOf(label, columns) {
     html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
 }
 
-const sureColumn = (rows) => ({ name: "Sure", values: rows.map(({ score }) => (score === null ? "" : percent(score))), kind: "number" });
+const sureColumn = (rows) => ({ name: "Sure", values: rows.map(({ score }) => percent(score)), kind: "number" });
 
 function treeTable({ words }) {
   const column = (name, key) => ({ name, values: words.map((word) => word[key] || "") });
@@ -36,10 +36,9 @@ function amrTable({ words, nodes, edges }) {
   ]);
 }
 
-// Return the legend of drawings; samples of confidences are left out where no sentence has any.
-function legendOf(formalism, sentences) {
+// Return the legend of drawings.
+function legendOf(formalism) {
   const legend = document.getElementById(`legend-${formalism}`).content.firstElementChild.cloneNode(true);
   legend.open = window.matchMedia("(min-width: 44rem)").matches; // narrow screens have little room above the first picture
-  if (sentences.every(({ words, nodes = words }) => nodes.every(({ score }) => score === null))) for (const one of legend.querySelectorAll(".sure")) one.remove();
   return legend;
 }

@@ -162,7 +162,7 @@ class Amr(Formalism):
 
 
 class _Built:
-    """The parse of the derivation that search found, completed by facts, negations taken apart; mends change it."""
+    """The parse of the derivation that search found, completed by facts; edits change it."""
 
     def __init__(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> None:
         sentence, words, table = one.sentence, one.words, resources.table
