@@ -52,8 +52,8 @@ def test_nodes_and_roles_of_the_tree_do_not_cover_each_other(entry):
     layout = AmrLayout(nodes, graph.edges, graph.top)
     for one, other in combinations(layout.boxes, 2):
         assert one.row != other.row or abs(one.x - other.x) >= (one.slot + other.slot) / 2
-    for run in (run for runs in layout.runs.values() for run in runs):
-        assert layout.boxes[layout.ends(run.edge)[0]].y < run.y < layout.floor
+    for edge, run in ((edge, run) for edge, runs in layout.runs.items() for run in runs):
+        assert layout.boxes[layout.ends(edge)[0]].y < run.y < layout.floor
         others = [other for runs in layout.runs.values() for other in runs if other is not run]
         for other in others:
             if (other.row, other.track) == (run.row, run.track) and run.track >= 0:

@@ -76,7 +76,6 @@ class Box:
 class Run:
     """A horizontal run of a re-entrant edge below a layer. The first run bears the role, which has a width."""
 
-    edge: int
     row: int
     start: float
     end: float
@@ -224,9 +223,7 @@ class _Ports:
         return x + (0, 4, -4, 2, -2)[(self._used[row, "column", round(x)] - 1) % 5]
 
 
-def _route(
-    i: int, edge: Edge, boxes: Sequence[Box], gaps: Sequence[Sequence[tuple[float, float]]], ports: _Ports
-) -> list[Run]:
+def _route(edge: Edge, boxes: Sequence[Box], gaps: Sequence[Sequence[tuple[float, float]]], ports: _Ports) -> list[Run]:
     """Return the runs of a re-entrant edge from the bottom of its upper node to the side of its lower node.
 
     If both nodes are in one layer, it is attached to both bottoms.
@@ -236,11 +233,11 @@ def _route(
     upper, lower = boxes[first], boxes[last]
     if upper.row == lower.row:
         sign = 1 if lower.x >= upper.x else -1
-        return [Run(i, upper.row, ports.below(first, sign), ports.below(last, -sign), role)]
+        return [Run(upper.row, ports.below(first, sign), ports.below(last, -sign), role)]
     columns = _columns(upper, lower, gaps)
     points = [ports.below(first, ports.side(first, columns[0]))]
     points += [ports.column(upper.row + 1 + k, x) for k, x in enumerate(columns)]
-    return [Run(i, upper.row + k, *ends, 0.0 if k else role) for k, ends in enumerate(pairwise(points))]
+    return [Run(upper.row + k, *ends, 0.0 if k else role) for k, ends in enumerate(pairwise(points))]
 
 
 def _ends(edge: Edge, boxes: Sequence[Box]) -> tuple[int, int]:
@@ -272,7 +269,7 @@ class AmrLayout:
         self.boxes = _boxes(nodes, edges, self.forest)
         gaps, ports = _gaps(self.boxes), _Ports(self.boxes)
         in_forest = set(self.forest.edge_to.values())
-        self.runs = {i: _route(i, edge, self.boxes, gaps, ports) for i, edge in enumerate(edges) if i not in in_forest}
+        self.runs = {i: _route(edge, self.boxes, gaps, ports) for i, edge in enumerate(edges) if i not in in_forest}
         runs = [run for of_edge in self.runs.values() for run in of_edge]
         zones = [count * _TRACK + 4 if count else 0 for count in _give_tracks(runs, len(gaps))]
         rows = [_BOX / 2]
