@@ -14,8 +14,6 @@ from transition_parser.training.segmenter import (
     written_sentences,
 )
 
-REST = "\t_" * 8  # the other columns
-
 
 def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
