@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import shutil
 from itertools import islice
 
 import pytest
@@ -21,13 +22,9 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.integrations import spacy as integration
-from transition_parser.integrations.spacy import (
-    noun_chunks,
-    sentences_of,
-    set_trees,
-    tree_sentences,
-)
+from transition_parser.integrations.spacy import noun_chunks, sentences_of, set_trees, tree_sentences
 from transition_parser.parsing.parses import Parse
+from transition_parser.storage.cards import read_card
 from transition_parser.text.characters import shows
 
 TEXT = "  She didn't go to New York.\n\n It rained, alas!   \n"
@@ -381,6 +378,15 @@ def test_the_model_is_saved_with_the_pipeline(kind, exported, checkpoint, tmp_pa
     Token.remove_extension("arc_score")  # as in another process
     for other in (pickle.loads(pickled), copy.deepcopy(component)):
         assert written(other(spacy.blank("en")(TEXT))) == expected
+
+
+def test_a_saved_model_keeps_its_card(exported, tmp_path):
+    """Its language decides about edits of AMRs."""
+    source = tmp_path / "model"
+    shutil.copytree(exported, source)
+    (source / "README.md").write_text("---\nlanguage: hu\n---\n", encoding="utf-8")
+    pipeline("transition_parser", model=str(source)).to_disk(tmp_path / "nlp")
+    assert read_card(tmp_path / "nlp" / "transition_parser").language == "hu"
 
 
 def test_tokens_that_do_not_show_are_no_words(trees):

@@ -271,12 +271,12 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
 
 
 def _model_files() -> tuple[str, ...]:
-    """Return the names that the files of an exported model may have."""
+    """Return the names that the files of an exported model may have, its card included."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
-    from transition_parser.storage.cards import CONFIG
+    from transition_parser.storage.cards import CONFIG, FILE_NAME
     from transition_parser.storage.exports import WEIGHTS
 
-    return (CONFIG, WEIGHTS, *FILES, *OPTIONAL_FILES)
+    return (CONFIG, FILE_NAME, WEIGHTS, *FILES, *OPTIONAL_FILES)
 
 
 class _Component(Pipe):
