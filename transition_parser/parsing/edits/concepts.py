@@ -45,12 +45,15 @@ def mend_concepts(draft: Draft) -> None:
         for edge in [edge for edge in draft.edges if edge.target == quantity and edge.role[:3] == "ARG"]:
             draft.replace_edge(edge, edge._replace(target=owner))  # *thousands of people left*
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
-    draft.remove_edges(lambda edge: edge.role == "part" and edge.target in owned)  # *her bag* is no part of her
+    for edge in [edge for edge in draft.edges if edge.role == "part" and edge.target in owned]:
+        rest = [other for other in draft.edges if other != edge]
+        if edge.source in distances(rest, edge.target):  # *her bag* is no part of her
+            draft.replace_edge(edge)
 
 
 def _pass_over(draft: Draft, node: int) -> None:
     """Remove a node of punctuation, and connect what it connects."""
-    steps, near = distances(draft.edges, draft.top), draft.neighbors(node)
+    steps, near = distances(draft.edges, draft.top), draft.neighbors(node) - draft.removed
     below = [edge.target for edge in draft.edges if edge.source == node]  # its subject comes by an inverse role
     concepts = near - draft.constants
     heads = [other for other in concepts if steps[other] > steps[node]]
