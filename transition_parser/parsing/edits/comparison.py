@@ -40,6 +40,9 @@ def mend_comparisons(draft: Draft) -> None:
                 _as_soon(view, place)
             elif draft.forms[place - 1] != "soon" and (words := _words_of(view, place)) is not None:
                 _compare(view, words)
+    both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
+    if len(both) == 2 and both[0] == 1:
+        _correlate(draft, *both)
 
 
 def _mend_consequence(draft: Draft, node: int) -> None:
@@ -107,6 +110,24 @@ def _as_soon(view: TreeView, place: int) -> None:
         draft.removed |= inside
         draft.add_edge(verb, "time", node)
         draft.add_edge(node, "op1", clause)
+
+
+def _correlate(draft: Draft, *places: int) -> None:
+    """Make *the sooner …, the better …* `correlate-91` of two degrees."""
+    qualities = first, second = [draft.at(place) for place in places]
+    if all(qualities):
+        draft.remove_edges(lambda edge: edge.source in second and edge.target in first)
+        node = draft.new_node("correlate-91", False)
+        for number, nodes in enumerate(qualities, 1):
+            degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
+            if degree is None:
+                have_degree = draft.new_node("have-degree-91", False, nodes[0])
+                draft.add_edge(have_degree, "ARG2", nodes[0])
+                degree = draft.add_below(have_degree, "ARG3", "more")
+            elif draft.labels[degree] == "most":
+                draft.labels[degree] = "more"
+            draft.add_edge(node, f"ARG{number}", degree)
+        draft.top = node
 
 
 class _Words(NamedTuple):
