@@ -56,7 +56,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         may_stand = any(draft.forms[one] in ("it", "this", "that", "which") for one in referring)  # for an event
         is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and not may_stand
         if is_made or is_beside:
-            view.change((edge, None))
+            draft.change((edge, None))
             continue
         if is_bare and edge.role == "ARG0" and word >= 0 and (view.relations[word], view.heads[word]) == ("obl", verb):
             _make_oblique(view, edge, word)  # *made from seeds*
@@ -70,7 +70,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         is_open = subject < 0 and edge.role in ("ARG0", "ARG1")
         may_refer = is_open or joined or is_loose or max(referring, default=-1) > word
         if (is_bare and edge.role == "ARG0") or (is_others and not may_refer):
-            view.change((edge, None))
+            draft.change((edge, None))
 
 
 def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
@@ -84,7 +84,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
     if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*
-            view.change((Edge(frame, role, old), None))
+            draft.change((Edge(frame, role, old), None))
     elif subject < 0:
         is_dummy = draft.forms[word] == "it" and view.relations[word] == "nsubj" and view.heads[word] != verb
         if not is_dummy:  # *it is kind of you to help me*
@@ -110,7 +110,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         inside = view.clause(verb) if is_speaker else inside
         may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS and not is_speaker
         if is_part or not (may_refer or view.is_in(old, inside)):
-            view.change((Edge(frame, role, old), Edge(frame, role, subject)))
+            draft.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":
                 draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
 
@@ -123,7 +123,7 @@ def _mend_agent(view: TreeView, verb: int, frame: int) -> None:
         return
     inside = view.subtree(verb) if not draft.labels[node].endswith("-quantity") else set()  # *delayed by an hour*
     for edge in [edge for edge in draft.edges if edge.target == node and view.word(edge.source) in inside]:
-        if draft.is_frame(edge.source) and view.change((edge, Edge(frame, "ARG0", node))):
+        if draft.is_frame(edge.source) and draft.change((edge, Edge(frame, "ARG0", node))):
             return
 
 
@@ -156,7 +156,7 @@ def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
         draft.set_role(present, "ARG0")
         draft.set_role(subject, present.role)
     elif not view.is_in(subject.target, view.subtree(verb)):
-        view.change((subject, None))
+        draft.change((subject, None))
 
 
 def _mend_object(view: TreeView, verb: int, frame: int) -> None:
@@ -178,7 +178,7 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
         if old < 0:
             draft.add_edge(frame, "ARG1", node)
         elif view.places(old) and not view.is_in(old, view.subtree(verb)):
-            view.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))
+            draft.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))
 
 
 def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:

@@ -95,7 +95,7 @@ def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) ->
         elif other >= 0 and draft.is_frame(other) == draft.is_frame(edge.target):
             above = [one for one in draft.edges if (one.source, one.target) == (other, node)]
             moved = [(one, one._replace(target=edge.target)) for one in above]
-            if view.change((edge, edge._replace(target=other)), *moved):
+            if draft.change((edge, edge._replace(target=other)), *moved):
                 free.remove(word)
     kinds = {draft.is_frame(edge.target) for edge in draft.members(node, role)}
     inside = set().union(*units.values())  # of these no verb is an object: *melt it , add flour and stir*
@@ -119,7 +119,7 @@ def _mend_heads(view: TreeView, node: int, role: str, first: int) -> None:
         marks = {one for word in view.dependents[first] if view.relations[word] == "mark" for one in view.nodes[word]}
         above = {one for one in (view.unit(head) | marks) - {node} - members if not view.is_list(one)}
         for edge in [edge for edge in view.draft.edges if edge.source in above and edge.target in members]:
-            view.change((edge, edge._replace(target=node)))
+            view.draft.change((edge, edge._replace(target=node)))
 
 
 def _mend_complements(view: TreeView) -> None:
@@ -132,7 +132,7 @@ def _mend_complements(view: TreeView) -> None:
         above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
         if verb in draft.below(head).values():
             upper = [one for one in draft.edges if one.target == verb and one.role in _TIMES and one.source != head]
-            view.change(*((one, None) for one in upper if view.word(one.source) in view.ancestors(word)))
+            draft.change(*((one, None) for one in upper if view.word(one.source) in view.ancestors(word)))
         if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
             continue
         if (highest := view.highest(unit)) < 0:
@@ -142,7 +142,7 @@ def _mend_complements(view: TreeView) -> None:
         links = [one for one in links if draft.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
         for edge in [edge for edge in (of_times if relation == "advcl" else links) if view.word(edge.target) in inside]:
             back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
-            view.change((edge, edge._replace(target=highest)), *back)
+            draft.change((edge, edge._replace(target=highest)), *back)
         if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head):
             draft.add_edge(head, "ARG1", highest)  # *told us that we should go*
 
@@ -160,11 +160,11 @@ def _mend_whose(view: TreeView) -> None:
             draft.add_edge(owned, "poss", owner)
             unit, inside = view.unit(clause), view.subtree(clause)
             for edge in [edge for edge in draft.edges if edge.target in unit and view.word(edge.source) not in inside]:
-                view.change((edge, None))
+                draft.change((edge, None))
         verb = draft.frames.get(clause, -1)
         for edge in [edge for edge in draft.edges if edge[::2] == (verb, owner)]:
             is_there = owned in draft.below(verb).values()
-            view.change((edge, None if is_there else edge._replace(target=owned)))  # *whose flights were canceled*
+            draft.change((edge, None if is_there else edge._replace(target=owned)))  # *whose flights were canceled*
 
 
 def _mend_where(view: TreeView) -> None:
@@ -182,7 +182,7 @@ def _mend_where(view: TreeView) -> None:
                 is_outside = view.word(edge.source) not in inside
                 is_back = edge.source in unit and edge.role in _TIMES and view.word(edge.target) not in inside
                 if is_back or (is_outside and view.word(edge.target) in inside):
-                    view.change((edge, None))
+                    draft.change((edge, None))
 
 
 def _mend_superlatives(view: TreeView) -> None:
@@ -203,7 +203,7 @@ def _mend_owners(view: TreeView) -> None:
     for edge in [edge for edge in view.draft.edges if edge.role == "poss"]:
         owned, owner, others = view.word(edge.source), view.word(edge.target), [*_unowned(view, edge)]
         if min(owned, owner) >= 0 and not _may_own(view, owned, owner):
-            view.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None))
+            view.draft.change((edge, edge._replace(source=others[0]) if len(others) == 1 else None))
 
 
 def _may_own(view: TreeView, owned: int, owner: int) -> bool:
@@ -243,7 +243,7 @@ def _mend_modifier(view: TreeView, word: int) -> None:
     for edge, new in [*_strays(view, word, unit, owner, is_linked)]:
         is_sure = is_linked or draft.is_frame(owner) or edge.role != "time" or not draft.is_frame(edge.source)
         if is_sure and edge.source not in above and edge.target not in above:
-            done = view.change((edge, None if is_linked else new))
+            done = draft.change((edge, None if is_linked else new))
             is_linked = is_linked or done
     if view.relations[word] == "advcl":
         _mend_clause(view, word, unit, above, owner)
@@ -282,7 +282,7 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int], own
         role = "concession"
     if form == "to" and word < view.head(word):  # *to stop it , press the button*
         for edge in [edge for edge in view.draft.edges if edge.source in unit and edge.target in above]:
-            view.change((edge, Edge(owner, "purpose", edge.source)))
+            view.draft.change((edge, Edge(owner, "purpose", edge.source)))
     if role is None or any(view.draft.labels[node] == "truth-value" for node in unit):
         return
     others = {"purpose"} if role == "manner" else _TIMES - {"time", "condition"} if role == "time" else _TIMES - {role}
@@ -294,10 +294,10 @@ def _mend_clause(view: TreeView, word: int, unit: set[int], above: set[int], own
         others |= _PLACES
     for edge in [*view.draft.edges]:
         if edge.source in above and edge.target in unit and edge.role in others:
-            view.change((edge, edge._replace(role=role)))
+            view.draft.change((edge, edge._replace(role=role)))
         elif edge.source in unit and edge.target in above and edge.role in (_TIMES | others):
             source = edge.target if view.draft.is_frame(edge.target) else owner
-            view.change((edge, Edge(source, role, edge.source)))
+            view.draft.change((edge, Edge(source, role, edge.source)))
 
 
 def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
@@ -313,7 +313,7 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
     if role is None or owner < 0 or clause < 0:
         return
     for edge in [edge for edge in draft.edges if edge.target == clause and edge.role == "ARG0"]:
-        view.change((edge, Edge(owner, role, clause)))  # an agent is no clause
+        draft.change((edge, Edge(owner, role, clause)))  # an agent is no clause
     is_free = not any(edge.target == clause and edge.role[:3] == "ARG" for edge in draft.edges)
     if is_free and clause not in draft.below(owner).values():
         draft.add_edge(owner, role, clause)

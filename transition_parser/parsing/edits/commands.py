@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
+from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
@@ -38,12 +38,10 @@ def mark_commands(draft: Draft) -> None:
 def _moods(draft: Draft) -> Sequence[str]:
     """Return the moods of the words; a verb in a list with an imperative is one too: *come and hold it*."""
     moods = (draft.readings.moods if draft.readings else None) or [UNSURE] * len(draft.words)
-    heads, relations = (draft.tree.heads, draft.tree.relations) if draft.tree else ((), ())
     lists = {one for place, node in draft.frames.items() if moods[place] == IMPERATIVE for one in draft.lists_of(node)}
     for place, node in draft.frames.items() if lists else ():
         is_base = draft.forms[place] == draft.words[place].lemma and draft.forms[place - 1] not in ("to", *SUBJECTS)
-        own = [one for one, head in enumerate(heads) if head == place + 1 and relations[one].startswith("nsubj")]
-        if is_base and not own and not lists.isdisjoint(draft.lists_of(node)):
+        if is_base and not draft.dependents(place, "nsubj") and not lists.isdisjoint(draft.lists_of(node)):
             moods = [*moods[:place], IMPERATIVE, *moods[place + 1 :]]
     return moods
 
@@ -154,7 +152,7 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
     heads, relations = draft.tree.heads, draft.tree.relations
     may_hear = verb == 1 and draft.forms[1] not in _SAME_PAST and draft.forms[0][-1] != "s"
     while True:
-        found = [one for one, head in enumerate(heads) if head == verb + 1 and relations[one].startswith("nsubj")]
+        found = draft.dependents(verb, "nsubj")
         if found or relations[verb] != "conj":
             return not may_hear and any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found)
         lists = draft.lists_of(draft.frames.get(verb, -1))
@@ -165,15 +163,11 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
 
 def _is_infinitive(draft: Draft, node: int) -> bool:
     """Return True for a member of a list that begins with an infinitive: *to buy a boat and sail it*."""
-    lists = {edge.source for edge in draft.edges if edge.target == node and draft.labels[edge.source] in CONJUNCTIONS}
-    firsts = [draft.place(edge.target) for edge in draft.edges if edge.source in lists and edge.role == "op1"]
+    firsts = [draft.place(draft.below(one).get("op1", node)) for one in draft.lists_of(node)]
     return any(place > 0 and draft.forms[place - 1] == "to" and place != draft.place(node) for place in firsts)
 
 
 def _without_subject(draft: Draft, node: int, subject: int) -> int:
     """Take its subject from an imperative, and return the node itself, if the subject has another place."""
     edge = Edge(node, "ARG0", subject)
-    if len(distances([other for other in draft.edges if other != edge], draft.top)) < len(draft.labels):
-        return subject
-    draft.replace_edge(edge)
-    return node
+    return node if draft.change((edge, None)) else subject

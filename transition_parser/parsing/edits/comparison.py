@@ -29,8 +29,9 @@ def mend_comparisons(draft: Draft) -> None:
     for place in comparatives:
         if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
             _recommend(draft, place)
-    view = TreeView(draft, draft.tree) if draft.tree is not None else None
-    for node in draft.nodes_of("have-degree-91"):
+    degrees = draft.nodes_of("have-degree-91")
+    view = TreeView(draft, draft.tree) if draft.tree is not None and (degrees or may_compare(draft)) else None
+    for node in degrees:
         _mend_consequence(draft, node)
         if view is not None:
             _mend_owner(view, node)
@@ -76,7 +77,7 @@ def _mend_owner(view: TreeView, node: int) -> None:
     if old < 0:
         draft.add_edge(node, "ARG1", owner)
     elif not view.is_in(old, {subject, quality}):
-        view.change((Edge(node, "ARG1", old), Edge(node, "ARG1", owner)))
+        draft.change((Edge(node, "ARG1", old), Edge(node, "ARG1", owner)))
 
 
 def _is_comparative(draft: Draft, place: int) -> bool:
@@ -203,14 +204,14 @@ def _compare(view: TreeView, words: _Words) -> None:
             draft.replace_edge(edge)
             draft.merge(edge.target, owner)
         elif is_old or is_twice or is_loose:
-            view.change((edge, None))
-        elif is_other and not view.is_in(edge.source + edge.target - other, inside) and not view.change((edge, None)):
+            draft.change((edge, None))
+        elif is_other and not view.is_in(edge.source + edge.target - other, inside) and not draft.change((edge, None)):
             if edge.target == other and edge.source != owner:  # *has more pupils than any other school*
-                view.change((edge, edge._replace(target=owner)))
+                draft.change((edge, edge._replace(target=owner)))
         elif edge.target == quality and is_predicate and edge.source not in (node, owner):
-            view.change((edge, edge._replace(target=node)))
+            draft.change((edge, edge._replace(target=node)))
         elif edge[:2] == (quality, "polarity") and is_predicate:
-            view.change((edge, edge._replace(source=node)))
+            draft.change((edge, edge._replace(source=node)))
 
 
 def _found(view: TreeView, words: _Words, sides: Collection[int], owner: int) -> list[int]:

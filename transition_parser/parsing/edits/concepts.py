@@ -46,9 +46,7 @@ def mend_concepts(draft: Draft) -> None:
             draft.replace_edge(edge, edge._replace(target=owner))  # *thousands of people left*
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
     for edge in [edge for edge in draft.edges if edge.role == "part" and edge.target in owned]:
-        rest = [other for other in draft.edges if other != edge]
-        if edge.source in distances(rest, edge.target):  # *her bag* is no part of her
-            draft.replace_edge(edge)
+        draft.change((edge, None))  # *her bag* is no part of her
 
 
 def _pass_over(draft: Draft, node: int) -> None:

@@ -109,7 +109,7 @@ def _belong(view: TreeView, place: int) -> None:
             draft.replace_edge(edge)
         elif edge.role == "polarity" and edge.source in (subject, owner):
             draft.replace_edge(edge, edge._replace(source=belong))
-        elif edge.target == owner and owner in of_word and not (edge.role == "mod" and view.change((edge, None))):
+        elif edge.target == owner and owner in of_word and not (edge.role == "mod" and draft.change((edge, None))):
             draft.replace_edge(edge, edge._replace(target=belong))
     draft.add_edge(belong, "ARG0", subject)
     draft.add_edge(belong, "ARG1", owner)
@@ -136,7 +136,7 @@ def _identify(view: TreeView, word: int) -> None:
         draft.add_edge(name, "mod", other)
         for edge in [edge for edge in draft.edges if edge.target == other and edge.source != name]:
             if view.word(edge.source) not in inside:
-                view.change((edge, None))
+                draft.change((edge, None))
 
 
 def _remove_dummy(view: TreeView, place: int) -> None:
@@ -152,7 +152,7 @@ def _remove_dummy(view: TreeView, place: int) -> None:
     dummies = [node, *(i for i in draft.nodes_of("amr-unknown") if i in draft.below(frame).values())]
     for edge in [edge for edge in draft.edges if edge.target in dummies]:
         if edge.source == frame and edge.role in ("ARG0", "ARG1"):
-            view.change((edge, None)) if edge.target != node else draft.replace_edge(edge)
+            draft.change((edge, None)) if edge.target != node else draft.replace_edge(edge)
         elif edge.target == node and frame >= 0:
             for other in [one for one in draft.edges if one[::2] == (edge.source, frame) and one.role[:3] != "ARG"]:
                 draft.replace_edge(other)  # *it took an hour to find*: no purpose

@@ -128,6 +128,13 @@ class Draft:
         above = {edge.source for edge in self.edges if edge.target == node and edge.role[:2] == "op"}
         return {one for one in above if self.labels[one] in CONJUNCTIONS}
 
+    def dependents(self, word: int, relation: str) -> list[int]:
+        """Return the words below a word by a relation, whatever its subtype; none where there is no tree."""
+        if self.tree is None:
+            return []
+        arcs = enumerate(zip(self.tree.heads, self.tree.relations, strict=True))
+        return [one for one, (head, own) in arcs if head == word + 1 and own.partition(":")[0] == relation]
+
     def relations(self, node: int) -> set[tuple[int, str]]:
         """Return the node at the other end of each edge, with its role (without its number for members of a list)."""
         around = [edge for edge in self.edges if node in (edge.source, edge.target)]
@@ -192,6 +199,18 @@ class Draft:
         """Remove all edges of a kind."""
         for edge in [*filter(is_wrong, self.edges)]:
             self.replace_edge(edge)
+
+    def change(self, *changes: tuple[Edge, Edge | None]) -> bool:
+        """Put other edges, or none, in the place of edges, and return True, if the graph stays connected."""
+        new = dict(changes)
+        edges = [one for edge in self.edges if (one := new.get(edge, edge)) is not None]
+        if any(edge and edge.source == edge.target for edge in new.values()):
+            return False
+        if not {*range(len(self.labels))} - self.removed <= distances(edges, self.top).keys():
+            return False
+        for old, edge in changes:
+            self.replace_edge(old, *([] if edge is None or edge in self.edges else [edge]))
+        return True
 
     def merge(self, node: int, into: int) -> None:
         """Give the edges of `node` to another node, without those between the two."""

@@ -75,8 +75,8 @@ def _mend(view: TreeView, word: int, edge: Edge, label: str) -> None:
     same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]
     is_other = draft.labels[edge.target] in _PRONOUNS
     if len(same or others) == 1 and (same or others)[0] not in draft.neighbors(edge.source):
-        view.change((edge, edge._replace(target=(same or others)[0])))
-    elif (is_other or label != "they") and view.change((edge, None)):
+        draft.change((edge, edge._replace(target=(same or others)[0])))
+    elif (is_other or label != "they") and draft.change((edge, None)):
         draft.add_edge(edge.source, edge.role, draft.new_node(label, False, edge.source))
 
 

@@ -256,8 +256,7 @@ class _Labeled:
     def _preposition(self, place: int) -> str:
         """Return the preposition before the node of a word: *from* in *from the old town*, an empty string for none."""
         if tree := self.draft.tree:
-            of_word = [one for one, head in enumerate(tree.heads) if head == place + 1]
-            of_word = [one for one in of_word if tree.relations[one] == "case" and tree.relations[place] != "nmod"]
+            of_word = self.draft.dependents(place, "case") if tree.relations[place] != "nmod" else []
             return self.draft.forms[of_word[-1]] if of_word else ""  # *asked all of us*: none of *us*
         before = place - 1
         while before >= 0 and before not in self.draft.aligned and self.draft.forms[before] not in _PREPOSITIONS:

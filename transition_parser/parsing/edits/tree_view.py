@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
+from transition_parser.graphs.amr import CONJUNCTIONS
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
@@ -295,18 +295,3 @@ class TreeView:
         """Return True where some of the words have a node, or mention its pronoun."""
         mentioned = {SUBJECTS.get(self.draft.forms[word]) for word in words}
         return not {*words}.isdisjoint(self.places(node)) or self.draft.labels[node] in mentioned
-
-    # --- changes ---------------------------------------------------------------------------------------
-
-    def change(self, *changes: tuple[Edge, Edge | None]) -> bool:
-        """Put other edges, or none, in the place of edges, and return True, if the graph stays connected."""
-        new = dict(changes)
-        edges = [one for edge in self.draft.edges if (one := new.get(edge, edge)) is not None]
-        nodes = {*range(len(self.draft.labels))} - self.draft.removed
-        if any(edge and edge.source == edge.target for edge in new.values()):
-            return False
-        if not nodes <= distances(edges, self.draft.top).keys():
-            return False
-        for old, edge in changes:
-            self.draft.replace_edge(old, *([] if edge is None or edge in self.draft.edges else [edge]))
-        return True
