@@ -296,3 +296,11 @@ def test_excluded_sentences_are_no_silver_data(tmp_path):
     exclude = ("--exclude", SAMPLE, tmp_path / "test.amr")
     done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", *exclude, status=2)
     assert "no sentence of 3 to 60 words" in done.stderr and not (tmp_path / "silver.amr").exists()
+
+
+def test_the_code_that_a_sentence_runs_through_is_counted(tmp_path):
+    (tmp_path / "one.txt").write_text("She sleeps .\n")
+    said = run(RUN / "bench" / "hops.py", "en-fast", tmp_path / "one.txt").stdout.splitlines()
+    files, hops, calls = map(int, re.findall(r"\d+", said[-1].replace(",", "")))
+    assert files == len(said) - 1 and 10 < files < hops < calls
+    assert any(line.endswith(" parsing/parser.py") for line in said)
