@@ -10,7 +10,7 @@ import gzip
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -237,27 +237,28 @@ class _KnownLemmas(NamedTuple):
 
     @classmethod
     def of_tag(cls, forms: Forms, tag: str) -> Self:
-        found = cls(set(), {}, {}, {}, {}, {}, set())
-        by_ending: dict[str, Counter[str]] = {}
+        found = cls(set(), defaultdict(Counter), {}, {}, {}, {}, set())
+        by_ending: dict[str, Counter[str]] = defaultdict(Counter)
         of_tag = ((form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split())
-        by_change: dict[str, Counter[str]] = {}  # rule but for its case → rules of forms with capitals
+        # rule but for its case → rules of forms with capitals
+        by_change: dict[str, Counter[str]] = defaultdict(Counter)
         separators: Counter[str] = Counter()  # positive for those that most lemmas leave out
         for form, rule in of_tag:
-            found.lemmas.add(apply_rule(form, rule))
-            found.replaced.setdefault(rule[1:], Counter())[replaced(form, rule)] += 1
+            found.lemmas.add(lemma := apply_rule(form, rule))
+            found.replaced[rule[1:]][replaced(form, rule)] += 1
             if form != form.lower() and rule[0] in "lk":
-                by_change.setdefault(rule[1:], Counter())[rule] += 1
+                by_change[rule[1:]][rule] += 1
             if number := _THOUSANDS.fullmatch(form):
-                separators[number[1]] += -1 if number[1] in apply_rule(form, rule) else 1
+                separators[number[1]] += -1 if number[1] in lemma else 1
             for length in range(1, min(len(form), max(_ENDINGS) + 1)):
-                by_ending.setdefault(form[-length:].lower(), Counter())[rule] += 1
+                by_ending[form[-length:].lower()][rule] += 1
         for ending, rules in by_ending.items():
-            most = [rule for rule, count in rules.most_common() if count > 1]
+            (rule, count), *_ = ranked = rules.most_common()
+            most = [one for one, times in ranked if times > 1]
             if len(ending) != _ENDING:  # rules that replace just this ending, and not seldom
-                often = (rule for rule in most if 10 * rules[rule] >= rules.total())
-                most = [rule for rule in often if ("", ending) in found.replaced[rule[1:]]]
+                often = (one for one in most if 10 * rules[one] >= rules.total())
+                most = [one for one in often if ("", ending) in found.replaced[one[1:]]]
             found.of_endings[ending] = most
-            (rule, count), *_ = rules.most_common(1)
             if len(ending) in _ENDINGS and count > 2 and 5 * count >= 4 * rules.total():
                 found.usual[ending] = rule
             found.endings[ending] = rules.total()
