@@ -1,6 +1,6 @@
 """Parse a treebank or an AMR bank with a model, greedily and with a beam of 10, and score the parses.
 
-    python run/evaluate.py MODEL GOLD.conllu|GOLD.amr [--ensemble MODEL ...] [--precision P] ...
+    python run/evaluate.py MODEL GOLD.conllu|GOLD.amr [--precision P] ...
 
 The model sees no lemmas, tags and features that it predicts. Trees are also scored by their full labels, and AMRs also
 without :wiki, which some corpora lack, and by fine-grained Smatch. A line has a beam, options of scoring, and figures.
@@ -20,7 +20,7 @@ VARIANTS = {"trees": ("", "full_labels"), "AMRs": ("", "ignore_wiki", "fine_grai
 
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print the figures."""
-    how = {"others": arguments.ensemble, "precision": arguments.precision, "device": arguments.device}
+    how = {"precision": arguments.precision, "device": arguments.device}
     for beam in BEAMS:
         parser = Parser.load(arguments.model, beam, threads=arguments.threads, **how)
         formalism = parser.formalism
@@ -36,7 +36,6 @@ def main() -> None:
     of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     of.add_argument("model", help="checkpoint, exported folder, or name")
     of.add_argument("gold", help="CoNLL-U file or AMR bank")
-    of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with MODEL")
     of.add_argument("--precision", default="auto", help="auto (default), fp32, bf16 or int8")
     of.add_argument("--device", default="cpu")
     of.add_argument("--threads", type=int)

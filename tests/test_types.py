@@ -45,7 +45,7 @@ print(amrs.parse("She sleeps.")[0].graph.labels, texts(amrs, "She sleeps."))
 assert_type(Parser.load("checkpoints/best.pt", kind="trees"), Parser[Parse])
 assert_type(Parser.load(Path("mine"), 4, kind="AMRs", device="cuda"), Parser[AmrParse])
 
-some = Parser.load("checkpoints/best.pt", others=["checkpoints/other.pt"])
+some = Parser.load("checkpoints/best.pt")
 assert_type(some, Parser[Any])
 print(some.parse("She sleeps.")[0].tree.heads, heads(some, "She sleeps."))
 """

@@ -199,8 +199,6 @@ def make(arguments: argparse.Namespace) -> list[str]:
     nbest = arguments.beam if arguments.nbest is None else arguments.nbest
     inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
     shared.check_options(arguments, inputs, nbest)
-    if arguments.ensemble and len(arguments.model) > 1:
-        raise InputError("--ensemble adds models to one --model: give one")
     if arguments.examples < 0 or arguments.each < 1:
         raise InputError("--examples must be 0 or more, and --each 1 or more")
     if (arguments.propbank or arguments.examples) and not arguments.frames:
@@ -224,8 +222,7 @@ def make(arguments: argparse.Namespace) -> list[str]:
         found.add_examples(some, Parser.load(arguments.trees, kind="trees"))
     if not found.found:
         raise InputError(f"no sentence of {LEAST} to {MOST} words")
-    others = arguments.ensemble
-    parsers = [TreeReader.load(one, arguments.beam, others=others, nbest=nbest, kind="AMRs") for one in arguments.model]
+    parsers = [TreeReader.load(one, arguments.beam, nbest=nbest, kind="AMRs") for one in arguments.model]
     for parser in parsers:
         parser.known, parser.of_others = found.trees, arguments.trees
     made = make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
@@ -239,7 +236,6 @@ if __name__ == "__main__":
     of.add_argument("treebanks", nargs="*", type=Path, metavar="FILE",
                     help="treebanks (CoNLL-U; --propbank needs their trees) and English texts (.txt)")  # fmt: skip
     shared.common_options(of, ["en-amr-minilm", "en-amr"], 5)
-    of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with --model")
     of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
     propbank = "tables of PropBank's annotation (predicates, their frames and arguments) of sentences of the treebanks"
     of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help=f"{propbank}, which the AMRs keep")

@@ -12,7 +12,6 @@ from tests.helpers.small_models import MODELS, SYSTEMS, encode, make_model, runs
 from transition_parser import Parser
 from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.modules.ensemble import Ensemble
 from transition_parser.oracles.static import oracle
 from transition_parser.parsing.formalisms import TREES
 from transition_parser.parsing.search import search
@@ -88,17 +87,6 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
         assert [str(action) for action in parse.actions] == [step.action for step in found.derivations[0].steps[:-1]]
     check_graphs(found)
     assert json.loads(json.dumps(found.as_data()))["forms"] == WORDS
-
-
-def test_an_ensemble_has_the_mean_of_its_members(resources):
-    some = resources["arc-hybrid-swap"]
-    model = Ensemble([make_model(kind, some).plain for kind in ("state", "structures")])
-    parser = Parser(model, some, beam=2, precision="fp32")
-    found = trace(parser, parser.formalism.sentence.from_words(WORDS))
-    (best,) = parser.parse([WORDS])
-    total = best.mean_log_probability * (len(best.actions) + 1)
-    assert found.derivations[0].log_probability == pytest.approx(total, abs=1e-4)
-    check_graphs(found)
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])

@@ -163,7 +163,7 @@ def with_words(model: TrainingModel, task: TransitionParsingTask, batch: dict) -
     """The batch with what the model reads of words beside their pieces, and predicts of them."""
     net_input = batch["net_input"]
     words = [task.resources.words(tokens) for tokens in net_input["src_tokens"].tolist()]
-    inputs, heads, annotations = model.plain.inputs, model.plain.tag_heads, batch["annotations"]
+    inputs, heads, annotations = model.plain.inputs, model.plain.tags, batch["annotations"]
     if heads is not None:
         batch = {**batch, "tags": heads.targets(annotations, max(map(len, words)) + 1)}
     if UPOS in annotations:  # those of every other sentence have to be predicted

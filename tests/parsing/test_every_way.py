@@ -38,7 +38,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.kernels import loader
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.ensemble import Ensemble
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
 from transition_parser.states.states import BatchedMachine, States
@@ -260,17 +259,14 @@ def read_as(parser: Parser, sentences: list[list[str]]) -> list[tuple]:
     ("precision", "beam"), mostly_slow(itertools.product(("fp32", "int8"), (1, 3)), ("fp32", 3), ("int8", 1))
 )
 def test_a_sentence_does_not_depend_on_its_batch(case_of, system, kind, move, precision, beam):
-    """Of whatever model; a copy of the parser finds the same, and several copies together by a beam. int8 computes the
-    rest in bf16, where sums are rounded otherwise; greedy search of one model decides some actions part by part."""
+    """Of whatever model; int8 computes the rest in bf16, where sums are rounded otherwise."""
     if precision == "int8" and not has_int8():
         pytest.skip("nothing multiplies integers here")
     model, resources = case_of(system, kind).model.plain, case_of(system, kind).task.resources
     parser = Parser(model, resources, beam, precision=precision, threads=1)
     together, close = read_as(parser, SENTENCES), 1e-4 if precision == "fp32" else 2e-3
     others = [read_as(parser, [sentence])[0] for sentence in SENTENCES]
-    if (precision, beam) == ("fp32", 3) and not model.searches_directly:
-        others += read_as(Parser(Ensemble([model] * 3), resources, beam, precision=precision, threads=1), SENTENCES)
-    for (found, score), (other, its_score) in zip(itertools.cycle(together), others, strict=False):
+    for (found, score), (other, its_score) in zip(together, others, strict=True):
         assert other == found and its_score == pytest.approx(score, abs=close)
 
 

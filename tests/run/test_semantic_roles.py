@@ -10,7 +10,6 @@ from tests.run.test_scripts import annotated_treebank
 from transition_parser import Parser
 from transition_parser.data.resources import LABELER
 from transition_parser.graphs.bank import read_bank
-from transition_parser.storage.exports import read_config, write_config
 
 SCRIPT = ROOT / "run" / "recipes" / "semantic_roles.py"
 MODEL = ROOT / "transition_parser" / "pretrained" / "en-amr"
@@ -52,19 +51,6 @@ def test_forms_around_a_word_make_it_an_imperative(odds):
     assert labeler is not None
     labeler.weights["forms"][labeler.contexts(words, [0])] = odds
     assert (":mode imperative" in written(parser, [words])[0]) == (odds > 0)
-
-
-@pytest.mark.parametrize("labeled", [(MODEL, MODEL), (MODEL, None), (None, MODEL)])
-def test_an_ensemble_uses_its_first_labeler(labeled, tmp_path):
-    bare = tmp_path / "bare"
-    shutil.copytree(MODEL, bare, ignore=shutil.ignore_patterns(LABELER))
-    write_config(bare, read_config(MODEL))
-    first, second = (model or bare for model in labeled)
-    found = [
-        written(Parser.load(path, precision="fp32", others=others), SENTENCES)
-        for path, others in ((first, [second]), (MODEL, []), (bare, []))
-    ]
-    assert found[0] == found[1] != found[2]
 
 
 @pytest.mark.parametrize(

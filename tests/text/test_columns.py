@@ -271,7 +271,7 @@ def test_the_column_reaches_the_model(folder):
     options = Options.of_namespace(Namespace(**SIZES, read_deprel=True), architecture.defaults)
     torch.manual_seed(1)
     model = TrainingModel(architecture.build(options, task.resources)).eval()
-    assert model.plain.inputs.columns == ["deprel"] and model.plain.tag_heads is None
+    assert model.plain.inputs.columns == ["deprel"] and model.plain.tags is None
 
     by_forms = {tuple(s.forms): [row.deprel for row in s.words] for s in read_conllu(SAMPLE)}
     net_input, known = with_words(model, task, batch)["net_input"], task.resources.columns

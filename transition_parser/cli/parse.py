@@ -92,8 +92,6 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_search(group: argparse._ArgumentGroup) -> None:
-    others = "search with these models, too, by the mean of their scores; all are trained on the same data"
-    group.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help=others)
     lenpen = "how much a beam prefers long derivations, which it ranks by log-probability / (actions + 1) ** P"
     group.add_argument("--lenpen", type=float, metavar="P", help=f"{lenpen} (default: 1, for AMRs 2)")
     domain = "corpus that the text resembles, if the model was trained on several with --domains (default: none)"
@@ -159,7 +157,7 @@ def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
 
     names = "beam batch_tokens device precision threads domain lenpen nbest longest edits".split()
     options = {name: getattr(arguments, name) for name in names}
-    parser = Parser.load(arguments.model, others=arguments.ensemble, **options)
+    parser = Parser.load(arguments.model, **options)
     check_options(arguments, _OF_PARSE, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {
         "scores": arguments.scores,

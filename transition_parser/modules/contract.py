@@ -262,9 +262,7 @@ class ParserModel(nn.Module):
 
     def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
         super().__init__()
-        self.encoder, self.decoder = encoder, decoder
-        if tags is not None:
-            self.tags = tags
+        self.encoder, self.decoder, self.tags = encoder, decoder, tags
 
     @property
     def inputs(self) -> WordInputs:
@@ -272,22 +270,17 @@ class ParserModel(nn.Module):
         return getattr(self.encoder, "inputs", None) or WordInputs()
 
     @property
-    def tag_heads(self) -> TagHeads | None:
-        """The heads that predict tags, lemmas and features; None for a model that predicts none."""
-        return getattr(self, "tags", None)
-
-    @property
     def labeled_encoder(self) -> WordEncoder | None:
         """The encoder whose vectors a labeler reads; None where no labeler can: words must attend to each other."""
-        return self.encoder if isinstance(self.encoder, WordEncoder) and self.tag_heads is None else None
+        return self.encoder if isinstance(self.encoder, WordEncoder) and self.tags is None else None
 
     def limit_domains(self, columns: Columns) -> None:
         """Predict for sentences of a domain only the labels of its trees (`Columns.of_domains`)."""
         labels = [columns.of_domains[domain] for domain in columns.values.get(DOMAIN, ()) if columns.of_domains]
         if labels:
             self.decoder.limit_domains(labels, columns.values.get(UPOS, ()))
-            if self.tag_heads is not None:
-                self.tag_heads.limit_domains(labels)
+            if self.tags is not None:
+                self.tags.limit_domains(labels)
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
         """Return the encoder output of a batch. Outside training, predicted tags replace unknown ones.
@@ -296,8 +289,8 @@ class ParserModel(nn.Module):
         """
         tokens, words = net_input["src_tokens"], net_input.get("words") or {}
         encoder_out = self.encoder(tokens, words=words) if words else self.encoder(tokens)
-        if TAGS in words and self.tag_heads is not None and not self.training:
-            known, predicted = words[TAGS]["ids"], self.tag_heads.best_tags(encoder_out.tagged)
+        if TAGS in words and self.tags is not None and not self.training:
+            known, predicted = words[TAGS]["ids"], self.tags.best_tags(encoder_out.tagged)
             is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
             words = {**words, TAGS: {"ids": torch.where((known == 0) & is_word, predicted, known)}}
             encoder_out = self.encoder(tokens, words=words)

@@ -24,7 +24,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
-from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, warn
+from transition_parser.base.errors import InputError, UnusedBeamWarning, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.model_files import short_repr
 from transition_parser.base.process import give_back_freed_memory
@@ -36,7 +36,6 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
@@ -93,7 +92,6 @@ class LoadOptions(TypedDict, total=False):
     precision: str
     threads: int | None
     domain: str | None
-    others: Sequence[str | os.PathLike]
     lenpen: float | None
     nbest: int
     longest: int
@@ -122,8 +120,8 @@ class Parser(Generic[P_co]):
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Time grows with the square of a sentence, and for a model of whole trees memory, too.
     edits: False to leave AMRs as search finds them, without `parsing.edits`
-    paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
-        the model is in memory alone, and the parser can't be copied
+    path: the file or name of the model, from which copies of the parser load it; by default the model is in memory
+        alone, and the parser can't be copied
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
@@ -144,7 +142,7 @@ class Parser(Generic[P_co]):
         nbest: int = 1,
         longest: int = LONGEST,
         edits: bool = True,
-        paths: Sequence[str | os.PathLike] = (),
+        path: str | os.PathLike | None = None,
     ) -> None:
         positive = {"beam": beam, "batch_tokens": batch_tokens, "threads": threads, "longest": longest, "nbest": nbest}
         for name, number in positive.items():
@@ -168,17 +166,17 @@ class Parser(Generic[P_co]):
             raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
         self.precision = checked_precision(precision, self.device)
         # from any folder, names of models as they are
-        is_file = [os.path.exists(path) and model_path(path) == Path(path) for path in paths]
-        self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
-        if not paths:  # search with other weights would never end; those from files are checked when they are read
+        is_file = path is not None and os.path.exists(path) and model_path(path) == Path(path)
+        self._path = os.path.abspath(path) if path is not None and is_file else path
+        if path is None:  # search with other weights would never end; those from files are checked when they are read
             check_finite(model.state_dict())
-        own = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
+        own = (copy.deepcopy(model) if path is None else model).eval().float()  # nobody else has a model from files
         own.limit_domains(resources.columns)
         merge_adapters(own)
         self.model = prepared(own, self.device, self.precision)
         give_back_freed_memory()
         self._languages = _languages_of(model, resources)
-        self._unchecked = _LOOKED_AT if {*map(str, paths)} & OWN_NAMES else 0
+        self._unchecked = _LOOKED_AT if str(path) in OWN_NAMES else 0
         find = self._identified if self._languages and self._domain is None else None
         self.resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
@@ -224,7 +222,6 @@ class Parser(Generic[P_co]):
         precision: str = "auto",
         threads: int | None = None,
         domain: str | None = None,
-        others: Sequence[str | os.PathLike] = (),
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
@@ -234,13 +231,10 @@ class Parser(Generic[P_co]):
     ) -> Parser[Any]:
         """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`), by default en.
 
-        others: further models, to parse together with `model`: the mean of their log-probabilities decides in search.
-            All must be trained on the same data folder, and score actions.
         kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
             of the parses; for the names of the package's own models a type checker knows it without `kind`.
 
-        Raises `InputError` where there is no model, where a model builds graphs of another kind than `kind`, and for
-        `others` that were trained on other data than `model`.
+        Raises `InputError` where there is no model, and where a model builds graphs of another kind than `kind`.
         """
         options: dict[str, Any] = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
@@ -253,43 +247,31 @@ class Parser(Generic[P_co]):
             raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
         if kind not in (None, formalism.name):
             raise InputError(f"{model} is a model of {formalism.name}, not of {kind}")
-        if loaded.searches_directly and not others and max(beam, nbest) > 1:
+        if loaded.searches_directly and max(beam, nbest) > 1:
             warn(
                 f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing (for "
                 "several parses take a model that searches action by action, such as en-ewt)",
                 UnusedBeamWarning,
             )
-        paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
-        for path, (_, own) in zip(others, members[1:], strict=True):
-            if own.fingerprint != resources.fingerprint:
-                problem = "was trained on other data than the first model: give models of the same data folder"
-                raise input_error(problem, path)
-        if others:
-            if any(member.searches_directly for member, _ in members):
-                raise InputError("models that score whole trees are no ensemble: give models that score actions")
-            loaded = Ensemble([member for member, _ in members])
-            resources = replace(resources, model=" + ".join(str(own.model) for _, own in members))
-        return cls(loaded, resources, beam, paths=paths, **options)
+        return cls(loaded, resources, beam, path=model, **options)
 
     def __reduce__(self) -> tuple:
         """Return a function that loads an equal parser, and its arguments."""
-        if not self._paths:
+        if self._path is None:
             raise InputError("a parser of a model in memory can't be copied: export the model, and load it")
-        # the classes of decoders are included, so that unpickling imports the modules that register architectures
-        decoders = [type(model.decoder) for model in getattr(self.model, "members", [self.model])]
-        path, *others = self._paths
-        return _loaded_again, (path, {**self._options, "beam": self.beam, "others": others}, decoders)
+        # the class of the decoder is included, so that unpickling imports the module that registers its architecture
+        return _loaded_again, (self._path, {**self._options, "beam": self.beam}, type(self.model.decoder))
 
     @property
     def version(self) -> str | None:
         """The name of the model, with the first digits of the checksum of its files, such as `en-ewt 1f3b5c7d`.
 
-        All models of an ensemble are named. A checkpoint has a name alone, and a model in memory None.
+        A checkpoint has a name alone, and a model in memory None.
         """
         return self.resources.model
 
     def __repr__(self) -> str:
-        name = next(iter(map(str, self._paths)), "a model in memory")
+        name = "a model in memory" if self._path is None else str(self._path)
         size = sum(tensor.numel() for tensor in self.model.state_dict().values()) / 1e6
         facts = [self.resources.parser.system, self.model.architecture, f"{size:.1f} M weights", f"beam {self.beam}"]
         return f"<Parser of {self.formalism.name}: {', '.join([name, *filter(None, facts), self.precision])}>"
@@ -592,7 +574,7 @@ class Parser(Generic[P_co]):
         annotations = self._annotations(batch, self.model.inputs.columns)
         net_input = self.net_input([one.words for one in batch], annotations, in_search=True)
         with torch.inference_mode():
-            encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
+            encoder_out, heads = self.model.encode(net_input), self.model.tags
             if heads is None:
                 labeler = self.model.labeler
                 readings = [] if labeler is None else labeler.read(encoder_out, (one.words for one in batch))
@@ -634,7 +616,7 @@ class Parser(Generic[P_co]):
         return annotations
 
 
-def _loaded_again(model: str | os.PathLike, options: dict[str, Any], _decoders: list[type]) -> Parser:
+def _loaded_again(model: str | os.PathLike, options: dict[str, Any], _decoder: type) -> Parser:
     return Parser.load(model, **options)
 
 

@@ -131,14 +131,14 @@ class TransitionParsingTask(FairseqTask):
         """Build the model as fairseq does, and keep its needs (`Decoder.needs`), word inputs and tag heads."""
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
-            check_tagged(getattr(cfg, "tag_loss", 0.0), model.plain.tag_heads)
+            check_tagged(getattr(cfg, "tag_loss", 0.0), model.plain.tags)
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {done}")
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._of_trees = model.decoder.needs, model.plain.searches_directly
-        self._inputs, self._tag_heads = model.plain.inputs, model.plain.tag_heads
+        self._inputs, self._tag_heads = model.plain.inputs, model.plain.tags
         return model
 
     # --- data -------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class TrainingModel(BaseFairseqModel):
         else:
             decisions = cast(TreeDecoder, decoder).decisions(encoder_out, GoldTrees(**trees))
             scores, extra = decisions[0].scores, {"decisions": decisions}
-        return scores, extra | {"tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
+        return scores, extra | {"tagged": encoder_out.tagged, "tag_heads": plain.tags}
 
 
 def _add_to_fairseq(architecture: Architecture) -> None:
