@@ -9,7 +9,7 @@ from functools import partial
 
 from transition_parser.preprocess.aligner import DEMONYMS
 from transition_parser.preprocess.aligner.words import Span, Words, span
-from transition_parser.text.characters import shared_start
+from transition_parser.text.lemmas import shared_start
 
 
 def unquoted(label: str) -> str:

@@ -14,8 +14,7 @@ from transition_parser.preprocess.aligner import (
     PUNCTUATION,
     SUFFIXES,
 )
-from transition_parser.text.characters import shared_start
-from transition_parser.text.lemmas import lemmatize
+from transition_parser.text.lemmas import lemmatize, shared_start
 
 Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap
 

@@ -30,7 +30,7 @@ from transition_parser.text.columns import (
     seen_with_tags,
     values_of_forms,
 )
-from transition_parser.text.lemmas import rule_of
+from transition_parser.text.lemmas import Lemmatizer, rule_of
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
 
@@ -56,24 +56,24 @@ def test_forms_keep_all_that_they_have_with_a_tag():
 def test_a_form_of_training_has_the_best_of_its_sets_of_features():
     sets = {("Cut", "VERB"): "A=B C=D", ("cut", "NOUN"): "|", ("run", "VERB"): "E=F"}
     columns = Columns({"upos": ("NOUN", "VERB")}, {"feats": sets})
-    assert columns.features("Cut", "VERB", "E=F C=D A=B") == "C=D" and columns.features("Cut", "VERB", "E=F") == "A=B"
-    assert columns.features("CUT", "NOUN", "A=B |") == "|" and columns.features("new", "VERB", "E=F C=D") == "E=F"
-    assert [*columns.tags_of("Cut")] == ["VERB"] and [*columns.tags_of("CUT")] == ["VERB", "NOUN"]
-    assert [*columns.tags_of("new")] == []
+    ranked = ["E=F C=D A=B", "E=F", "A=B |", "E=F C=D"]
+    found = columns.features(["Cut", "Cut", "CUT", "new"], ["VERB", "VERB", "NOUN", "VERB"], ranked)
+    assert found == ["C=D", "A=B", "|", "E=F"]
+    assert [[*tags] for tags in columns.tags_of(["Cut", "CUT", "new"])] == [["VERB"], ["VERB", "NOUN"], []]
     assert columns.sets_of_tags() == {"VERB": ["A=B", "C=D", "E=F"], "NOUN": ["|"]}
 
 
 def test_a_model_that_left_out_ambiguous_forms_knows_those_of_the_same_letters_alone():
     columns = Columns({"upos": ("NOUN",)}, {"feats": {("run", "VERB"): "E=F", ("cut", "NOUN"): "|"}})
-    assert columns.features("run", "VERB", "A=B") == "E=F" and columns.features("Run", "VERB", "A=B") == "A=B"
-    assert not columns.lists_sets and [*columns.tags_of("run")] == []
+    assert columns.features(["run", "Run"], ["VERB", "VERB"], ["A=B", "A=B"]) == ["E=F", "A=B"]
+    assert not columns.lists_sets and [[*tags] for tags in columns.tags_of(["run"])] == [[]]
 
 
 def test_a_lemma_is_a_known_one_if_one_of_the_rules_gives_it():
-    columns = Columns(forms={"lemma": {("cut", "VERB"): "k0+|0+"}})
-    assert columns.lemma("cutting", "VERB", "k0+|3+ k0+|4+") == "cut"
-    assert columns.lemma("cutting", "NOUN", "k0+|3+ k0+|4+") == "cutt"  # known with another tag
-    assert columns.lemma("cutting", "VERB", "k0+|0+") == "cutting" and columns.lemma("a", "VERB", "") == "a"
+    known = Columns(forms={"lemma": {("cut", "VERB"): "k0+|0+"}}).lemmatizer
+    assert known.lemma("cutting", "VERB", "k0+|3+ k0+|4+") == "cut"
+    assert known.lemma("cutting", "NOUN", "k0+|3+ k0+|4+") == "cutt"  # known with another tag
+    assert known.lemma("cutting", "VERB", "k0+|0+") == "cutting" and known.lemma("a", "VERB", "") == "a"
 
 
 def test_the_lemma_of_a_form_that_has_one_in_training_needs_no_rules():
@@ -83,90 +83,88 @@ def test_the_lemma_of_a_form_that_has_one_in_training_needs_no_rules():
         ("saw", "X"): "k0+|0+ k0+|2+ee",
         ("I", "PRON"): "k0+|0+",
     }
-    columns = Columns(
-        {"upos": ("VERB",), "lemma": ("k0+|0+",)}, {"lemma": rules, "past": {("saw", "VERB"): "k0+|2+ee"}}
-    )
-    known = [(form, tag) for form, tag in rules if columns.has_one_lemma(form, tag)]
-    assert known == [("cut", "VERB"), ("saw", "VERB"), ("I", "PRON")]
-    assert not columns.has_one_lemma("Cut", "VERB") and not columns.has_one_lemma("new", "VERB")
-    for form, tag in known:
+    known = Columns(forms={"lemma": rules, "past": {("saw", "VERB"): "k0+|2+ee"}}).lemmatizer
+    of_one = [word for word, is_known in zip(rules, known.are_known(*zip(*rules)), strict=True) if is_known]
+    assert of_one == [("cut", "VERB"), ("saw", "VERB"), ("I", "PRON")]
+    assert known.are_known(["Cut", "new"], ["VERB", "VERB"]) == [False, False]
+    for form, tag in of_one:
         for features in ("", "Tense=Past"):
-            assert len({columns.lemma(form, tag, given, features) for given in ("_", "", "k0+|1+ k0+|0+", "=x")}) == 1
+            assert len({known.lemma(form, tag, given, features) for given in ("_", "", "k0+|1+ k0+|0+", "=x")}) == 1
 
 
 def test_rules_of_the_same_ending_give_known_lemmas_where_the_predicted_rule_makes_an_unknown_word():
     verbs = {"carried": "l0+|3+y", "hurried": "l0+|3+y", "died": "l0+|1+", "tried": "l0+|3+y", "imply": "k0+|0+"}
-    columns = Columns(forms={"lemma": {(form, "VERB"): rule for form, rule in verbs.items()}})
-    assert columns.lemma("implied", "VERB", "l0+|1+") == "imply"
-    assert columns.lemma("implied", "ADJ", "l0+|1+") == "implie"  # known with another tag
-    assert columns.lemma("spied", "VERB", "l0+|1+") == "spie"  # neither is known
-    assert columns.lemma("implied", "VERB", "k0+|0+") == "implied"  # the word itself stays
-    assert columns.lemma("died", "VERB", "l0+|1+") == "die"
+    known = Columns(forms={"lemma": {(form, "VERB"): rule for form, rule in verbs.items()}}).lemmatizer
+    assert known.lemma("implied", "VERB", "l0+|1+") == "imply"
+    assert known.lemma("implied", "ADJ", "l0+|1+") == "implie"  # known with another tag
+    assert known.lemma("spied", "VERB", "l0+|1+") == "spie"  # neither is known
+    assert known.lemma("implied", "VERB", "k0+|0+") == "implied"  # the word itself stays
+    assert known.lemma("died", "VERB", "l0+|1+") == "die"
 
 
-def lemmas_of(**forms: str) -> Columns:
-    """Columns that know lemmas of forms with the tag X; a form may have several."""
+def lemmas_of(**forms: str) -> Lemmatizer:
+    """A lemmatizer that knows lemmas of forms with the tag X; a form may have several."""
     rules = {(form, "X"): " ".join(rule_of(form, one) for one in lemmas.split()) for form, lemmas in forms.items()}
-    return Columns(forms={"lemma": rules})
+    return Columns(forms={"lemma": rules}).lemmatizer
 
 
 def test_rules_that_replace_most_of_a_form_are_for_forms_of_training():
-    columns = lemmas_of(k="thousand", best="good well", ll="will", dogs="dog", cats="cat")
-    assert columns.lemma("k", "X", "k0+|0+") == "thousand"
-    assert columns.lemma("best", "X", "=well =good") == "good" and columns.lemma("best", "X", "k0+|0+") == "good"
-    assert columns.lemma("kDa", "X", "=thousand k0+|0+") == "kDa" and columns.lemma("kDa", "X", "=thousand") == "kDa"
-    assert columns.lemma("best.", "X", rule_of("best", "well")) == "best."
-    assert columns.lemma("gonna", "X", rule_of("ll", "will")) == "gonna"
-    assert columns.lemma("8,000", "X", rule_of("2,000", "4000")) == "8,000"
+    known = lemmas_of(k="thousand", best="good well", ll="will", dogs="dog", cats="cat")
+    assert known.lemma("k", "X", "k0+|0+") == "thousand"
+    assert known.lemma("best", "X", "=well =good") == "good" and known.lemma("best", "X", "k0+|0+") == "good"
+    assert known.lemma("kDa", "X", "=thousand k0+|0+") == "kDa" and known.lemma("kDa", "X", "=thousand") == "kDa"
+    assert known.lemma("best.", "X", rule_of("best", "well")) == "best."
+    assert known.lemma("gonna", "X", rule_of("ll", "will")) == "gonna"
+    assert known.lemma("8,000", "X", rule_of("2,000", "4000")) == "8,000"
     assert lemmas_of(am="am be").lemma("Aladdin", "X", "k0+|6+m") == "Aladdin"
     assert lemmas_of(k="thousand").lemma("kDa", "X", "=thousand") == "thousand"  # of a time without several lemmas
-    assert columns.lemma("hens", "X", "l0+|1+") == "hen" and columns.lemma("hent", "X", "l0+|1+") == "hent"
+    assert known.lemma("hens", "X", "l0+|1+") == "hen" and known.lemma("hent", "X", "l0+|1+") == "hent"
 
 
 def test_endings_that_rules_set_apart_fit_new_forms():
-    columns = lemmas_of(가고="가+고", 먹고="먹+고", 했다="하+았+다", 확인했다="확인+하+았+다", 점검했다="점검+하+았+다")
-    assert columns.lemma("들고", "X", "l0+|1++고") == "들+고"
-    assert columns.lemma("결정했다", "X", "l0+|2++하+았+다") == "결정+하+았+다"
+    known = lemmas_of(가고="가+고", 먹고="먹+고", 했다="하+았+다", 확인했다="확인+하+았+다", 점검했다="점검+하+았+다")
+    assert known.lemma("들고", "X", "l0+|1++고") == "들+고"
+    assert known.lemma("결정했다", "X", "l0+|2++하+았+다") == "결정+하+았+다"
 
 
 def test_rules_fit_new_forms_if_two_forms_and_not_too_few_of_their_ending_have_them():
-    columns = lemmas_of(recieved="receive", bring="bre", fling="fle", zig="zig zag")
-    assert columns.lemma("deceived", "X", rule_of("recieved", "receive")) == "deceived"
-    assert columns.lemma("string", "X", "l0+|3+e") == "stre"
+    known = lemmas_of(recieved="receive", bring="bre", fling="fle", zig="zig zag")
+    assert known.lemma("deceived", "X", rule_of("recieved", "receive")) == "deceived"
+    assert known.lemma("string", "X", "l0+|3+e") == "stre"
     many = {f"{letter}{vowel}ning": f"{letter}{vowel}ning" for letter in "bcdfghjklmpqrtv" for vowel in "aeiou"}
     assert lemmas_of(bring="bre", fling="fle", zig="zig zag", **many).lemma("string", "X", "l0+|3+e") == "string"
 
 
 def test_numbers_lose_all_separators_of_thousands_or_none():
-    columns = lemmas_of(**{"2,000": "2000", "15,000": "15000", "1.500": "1.500"})
-    assert columns.lemma("7,100,000", "X", "l0+|0+") == "7100000" and columns.lemma("1,2", "X", "l0+|0+") == "1,2"
-    assert columns.lemma("7.100.000", "X", "l0+|0+") == "7.100.000"
+    known = lemmas_of(**{"2,000": "2000", "15,000": "15000", "1.500": "1.500"})
+    assert known.lemma("7,100,000", "X", "l0+|0+") == "7100000" and known.lemma("1,2", "X", "l0+|0+") == "1,2"
+    assert known.lemma("7.100.000", "X", "l0+|0+") == "7.100.000"
 
 
 def test_rules_keep_the_capitals_that_those_of_training_keep():
-    columns = lemmas_of(Lima="Lima", Oslo="Oslo", Cats="cat", Dogs="dog", CDs="CD")
-    assert columns.lemma("Paris", "X", "l0+|0+") == "Paris" and columns.lemma("Hens", "X", "l0+|1+") == "hen"
-    assert columns.lemma("USA", "X", "t0+|0+") == "Usa"
+    known = lemmas_of(Lima="Lima", Oslo="Oslo", Cats="cat", Dogs="dog", CDs="CD")
+    assert known.lemma("Paris", "X", "l0+|0+") == "Paris" and known.lemma("Hens", "X", "l0+|1+") == "hen"
+    assert known.lemma("USA", "X", "t0+|0+") == "Usa"
 
 
 def test_a_past_tense_that_is_also_a_base_form_has_its_lemma_by_its_features():
-    columns = Columns(forms={"lemma": {("lay", "VERB"): "l0+|0+"}, "past": {("lay", "VERB"): "l0+|2+ie"}})
-    assert columns.lemma("Lay", "VERB", "l0+|0+", "Tense=Past|VerbForm=Fin") == "lie"
-    assert columns.lemma("lay", "VERB", "l0+|0+", "VerbForm=Inf") == "lay" == columns.lemma("lay", "VERB", "l0+|0+")
+    known = Columns(forms={"lemma": {("lay", "VERB"): "l0+|0+"}, "past": {("lay", "VERB"): "l0+|2+ie"}}).lemmatizer
+    assert known.lemma("Lay", "VERB", "l0+|0+", "Tense=Past|VerbForm=Fin") == "lie"
+    assert known.lemma("lay", "VERB", "l0+|0+", "VerbForm=Inf") == "lay" == known.lemma("lay", "VERB", "l0+|0+")
 
 
 def test_the_lemma_of_a_form_is_that_of_the_form_in_lower_case_but_for_its_case():
-    columns = lemmas_of(leaves="leaf", us="we", bush="Bush")
-    assert columns.lemma("Leaves", "X", "k0+|1+") == "leaf" and columns.lemma("Us", "X", "k0+|0+") == "we"
-    assert columns.lemma("BUSH", "X", "k0+|0+") == "BUSH" and columns.lemma("BUSH", "X", "k0+|1+") == "Bush"
+    known = lemmas_of(leaves="leaf", us="we", bush="Bush")
+    assert known.lemma("Leaves", "X", "k0+|1+") == "leaf" and known.lemma("Us", "X", "k0+|0+") == "we"
+    assert known.lemma("BUSH", "X", "k0+|0+") == "BUSH" and known.lemma("BUSH", "X", "k0+|1+") == "Bush"
 
 
 def test_a_lemma_that_no_rule_makes_a_known_one_is_the_form_less_a_regular_ending():
     known = {"tagging": "tag", "bagging": "bag", "begging": "beg", "baked": "bake", "used": "use", "dye": "dye"}
-    columns = lemmas_of(**known, zig="zig zag", played="play", stayed="stay")
-    assert columns.lemma("untagging", "X", "l0+|3+") == "untag"
-    assert columns.lemma("dyed", "X", "l0+|2+") == "dye"
-    assert columns.lemma("frayed", "X", "l0+|2+") == "fray"
+    known = lemmas_of(**known, zig="zig zag", played="play", stayed="stay")
+    assert known.lemma("untagging", "X", "l0+|3+") == "untag"
+    assert known.lemma("dyed", "X", "l0+|2+") == "dye"
+    assert known.lemma("frayed", "X", "l0+|2+") == "fray"
 
 
 def sentence(*words: tuple[str, str, str]) -> Sentence:

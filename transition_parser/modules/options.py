@@ -115,10 +115,6 @@ class ModelOptions:
         """Return the options, with values filled in that are known only when a model is made for training."""
         return self
 
-    def weights_elsewhere(self) -> int:
-        """Return an upper bound of the number of the model's weights that are not stored with the model."""
-        return 0
-
     def unread(self, files: Collection[str]) -> Collection[str]:
         """Return the given files of a data folder that a model with these options does not read."""
         return files

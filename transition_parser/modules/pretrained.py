@@ -84,9 +84,6 @@ class EncoderFiles:
             return self.packed.config
         return read_json(self.folder / "config.json", _HINT)
 
-    def bytes(self) -> int:
-        return sum(path.stat().st_size for path in self.weights)
-
     @cached_property
     def sha256(self) -> str:
         return sha256_of(*self.weights)
@@ -298,10 +295,6 @@ class PretrainedWords(OptionalInput):
                     problem = f"the pieces of {self.pretrained} are in four bits and can't learn"
                     raise InputError(f"--pretrained-training {WHOLE}: {problem}: give {LAYERS}")
             return replace(super().completed(), **found)
-
-        def weights_elsewhere(self) -> int:
-            files = EncoderFiles(self.pretrained) if self.pretrained else None
-            return super().weights_elsewhere() + (files.bytes() // 2 if files else 0)  # a weight has two bytes or more
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)

@@ -210,9 +210,7 @@ def seen_labels(columns: Columns, name: str) -> Tensor | None:
         return None
     seen = torch.zeros(columns.count(UPOS), columns.count(name), dtype=torch.bool)
     seen[0] = True
-    for tag, labels in columns.seen[name].items():
-        (row,) = columns.ids(UPOS, [tag])
-        seen[row, columns.ids(name, labels)] = True
+    seen[torch.tensor(columns.ids_seen(name), dtype=torch.long).view(-1, 2).unbind(1)] = True
     return seen
 
 

@@ -584,11 +584,11 @@ class Parser(Generic[P_co]):
             known = [self.resources.columns.of_domain(one.domain) for one in batch]
             forms = [one.sentence.forms for one in batch]
             some = zip(known, forms, strict=True) if self.resources.columns.lists_sets else ()
-            usual = [[*map(columns.tags_of, of_words)] for columns, of_words in some]
+            usual = [columns.tags_of(of_words) for columns, of_words in some]
 
             def settled(i: int, predicted: Sequence[str]) -> list[bool]:
                 tags = filled(given[i], predicted) if given else predicted
-                return [*map(known[i].has_one_lemma, forms[i], tags)]
+                return known[i].lemmatizer.are_known(forms[i], tags)
 
             found = heads.predict(encoder_out.tagged, lengths, given, encoder_out.domains, usual, settled)
             return replace(encoder_out, tags=found.upos), found.tags

@@ -23,6 +23,7 @@ from transition_parser.base.model_files import short_repr
 from transition_parser.data.resources import LABELER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.pretrained import EncoderFiles
 from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.storage.cards import (
     BEST,
@@ -99,9 +100,10 @@ def language_named(model: str | os.PathLike) -> str | None:
 def _why_not_here(name: str) -> str | None:
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
-    exported = read_config(PRETRAINED / name)
+    encoder = read_config(PRETRAINED / name).options.get("pretrained")
     try:
-        architecture_of(exported.architecture).options.of_config(exported.options).weights_elsewhere()
+        if encoder:
+            EncoderFiles(encoder)
     except InputError as error:
         return str(error)
     return None
@@ -245,7 +247,7 @@ def _resources(folder: Path) -> Resources:
 
 def _build(name: str, options: Any, resources: Resources, weights: Mapping, path: Path, folder: Path) -> ParserModel:
     make = partial(architecture_of(name).build, options, resources)
-    model = with_weights(make, weights, path, folder, options.weights_elsewhere()).eval()
+    model = with_weights(make, weights, path, folder).eval()
     model.architecture = name
     return model
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from transition_parser.base.errors import InputError, errors_at, input_error
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, short_repr, write_json
@@ -108,7 +107,6 @@ FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF1
 _SCALE = ".scale"  # `NAME.scale` holds one factor for each row of the 8-bit tensor `NAME`
 _INT8 = "I8"  # the type of 8-bit tensors in safetensors
 _FEWEST_COLUMNS = 64  # fewest columns of an 8-bit tensor: with fewer, its scales would need much of the space
-_SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
 
 def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.PathLike) -> dict[str, Tensor]:
@@ -181,11 +179,9 @@ def own_names(model: nn.Module) -> dict[str, str]:
     return {name: first.setdefault(id(value), name) for name, value in model.state_dict(keep_vars=True).items()}
 
 
-def with_weights(
-    make: Callable[[], M], weights: Mapping[str, Tensor], path: str | os.PathLike, described: object, more: int = 0
-) -> M:
-    """Return the module that `make` makes (with `more` elements besides these weights), with weights, as float32."""
-    with no_larger_than(sum(value.numel() for value in weights.values()) + more, path):
+def with_weights(make: Callable[[], M], weights: Mapping[str, Tensor], path: str | os.PathLike, described: object) -> M:
+    """Return the module that `make` makes, with weights, as float32."""
+    with _drawing_nothing():
         model = make()
     set_weights(model, weights, path, described)
     return model
@@ -214,45 +210,27 @@ def set_weights(
     model.load_state_dict({name: weights[first] for name, first in names.items()})
 
 
+_DRAWN = ("uniform_", "normal_", "kaiming_uniform_", "xavier_uniform_", "xavier_normal_", "orthogonal_")
+_LOCK = threading.Lock()
+
+
 @contextmanager
-def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
-    """Raise `InputError` if a model made in the block needs much more memory than `elements` (`meta` is slow)."""
-    try:
-        with _Allowance(2 * elements + _SLACK):
+def _drawing_nothing() -> Iterator[None]:
+    """Let modules that this thread makes have any initial weights: drawing them takes half of the time of loading."""
+    thread = threading.get_ident()
+
+    def unless_here(draw: Callable) -> Callable:
+        return lambda tensor, *args, **options: (
+            tensor if threading.get_ident() == thread else draw(tensor, *args, **options)
+        )
+
+    with _LOCK:
+        drawn = {name: getattr(nn.init, name) for name in _DRAWN}
+        vars(nn.init).update({name: unless_here(draw) for name, draw in drawn.items()})
+        try:
             yield
-    except _TooLarge:
-        problem = f"the options describe a larger model than the {elements} weights in this file"
-        raise input_error(f"{problem}: are the options from another model?", path) from None
-
-
-class _TooLarge(Exception):
-    pass
-
-
-class _Allowance(TorchFunctionMode):
-    """A mode that raises `_TooLarge` where new tensors have too many elements, and draws no random values."""
-
-    def __init__(self, elements: int) -> None:
-        super().__init__()
-        self.left = elements
-
-    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-        kwargs = kwargs or {}
-        if func.__name__ in _DRAWN:
-            return args[0] if args else kwargs["tensor"]
-        if func in _SIZED:
-            size = kwargs.get("size", args[:1] if func is torch.full else args)
-            sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-            self.left -= math.prod(sizes)
-        elif func is torch.arange and args:
-            self.left -= len(range(*map(int, args)))
-        if self.left < 0:
-            raise _TooLarge
-        return func(*args, **kwargs)
-
-
-_DRAWN = frozenset({"uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_", "xavier_uniform_", "xavier_normal_"})
-_SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
+        finally:
+            vars(nn.init).update(drawn)
 
 
 def _is_plain(value: object) -> bool:

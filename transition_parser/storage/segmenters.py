@@ -33,7 +33,7 @@ from transition_parser.text.learned_segmentation import Habits, LearnedSegmenter
 DESCRIPTION, WEIGHTS = SEGMENTER_FILES
 FORMAT_VERSION = 1
 _MAKE = "make it with `transition-parser segmenter`"
-_MOST_LAYERS = 12  # the context doubles with each layer
+_MOST_SIZE, _MOST_LAYERS = 4096, 12  # the context doubles with each layer
 _WORDS = Key(
     "an object of lists of words",
     lambda value: (
@@ -47,7 +47,7 @@ _OBJECTS = Key(
 )
 _KEYS = {
     "characters": TEXTS,
-    "size": Key("a whole number, 1 or more", lambda value: is_whole(value) and value >= 1),
+    "size": Key(f"a whole number from 1 to {_MOST_SIZE}", lambda value: is_whole(value) and 1 <= value <= _MOST_SIZE),
     "layers": Key(
         f"a whole number from 1 to {_MOST_LAYERS}", lambda value: is_whole(value) and 1 <= value <= _MOST_LAYERS
     ),

@@ -79,11 +79,6 @@ def shows(text: str) -> bool:
     return bool(Clusters.of(text).shown.strip())
 
 
-def shared_start(a: str, b: str) -> int:
-    """Return the number of characters at the beginning that two strings share."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-
-
 def space_before(text: str) -> int:
     """Return the number of characters of a text before the first cluster that shows and is no white space."""
     clusters = Clusters.of(text)

@@ -10,7 +10,7 @@ import gzip
 import json
 import os
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import unpacked_name
 from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_packed_json, read_versioned, write_json
-from transition_parser.text.lemmas import apply_rule, replaced, rule_of
+from transition_parser.text.lemmas import Forms, Lemmatizer, rule_of
 
 FILE_NAME = "columns.json"
 FORMS_FILE = "forms.json.gz"  # the forms of each domain, where there are several
@@ -34,7 +34,6 @@ READINGS = "readings"  # what a semantic role labeler knows of the words: `modul
 IMPERATIVE, UNSURE, OTHER = "imperative", "unsure", "other"  # the moods; `other`: certainly no imperative
 ABSENT = "|"  # the value of a word that is known to have no features, or no XPOS tag
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
-Forms = Mapping[tuple[str, str], str]  # (form, UPOS tag) → value
 Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels, or domain → column → labels
 RELATION = "deprel"  # the key of relations among the columns of domains
 _OPTIONAL = OBJECT._replace(required=False)
@@ -44,11 +43,6 @@ _KEYS = {
     **{"columns": OBJECT, "seen": _OPTIONAL, "of_domains": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
-_ENDING = 3  # letters of a form by which a rule of its lemma is looked up, if it gives a known lemma
-_ENDINGS = (5, 4)  # the same, if no rule gives a known lemma
-_LEAST_SHARE = 0.03  # of the forms with an ending that have a rule for this ending, if the rule fits new forms
-_THOUSANDS = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*")  # numbers such as 7,100,000
-_SAME = "k0+|0+"  # the rule of a form that is its own lemma
 _SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # splits in names of files
 
 
@@ -224,69 +218,6 @@ def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> See
     return {domain: {name: sorted(labels) for name, labels in of.items()} for domain, of in found.items()}
 
 
-class _KnownLemmas(NamedTuple):
-    """The lemmas of a tag in the training data, and the rules that made them."""
-
-    lemmas: set[str]
-    replaced: dict[str, Counter[tuple[str, str]]]  # rule but for its case → letters that it replaces → number of forms
-    usual_case: dict[str, str]  # rule that lowers, or keeps, the capitals of few forms → the one that does the other
-    of_endings: dict[str, list[str]]  # ending of forms → the rules that two forms or more have, the most frequent first
-    usual: dict[str, str]  # ending of four or five letters → the rule that most of its forms have
-    endings: dict[str, int]  # ending of one to five letters → the number of its forms
-    dropped: set[str]  # the separators of thousands that lemmas leave out
-
-    @classmethod
-    def of_tag(cls, forms: Forms, tag: str) -> Self:
-        found = cls(set(), defaultdict(Counter), {}, {}, {}, {}, set())
-        by_ending: dict[str, Counter[str]] = defaultdict(Counter)
-        of_tag = ((form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split())
-        # rule but for its case → rules of forms with capitals
-        by_change: dict[str, Counter[str]] = defaultdict(Counter)
-        separators: Counter[str] = Counter()  # positive for those that most lemmas leave out
-        for form, rule in of_tag:
-            found.lemmas.add(lemma := apply_rule(form, rule))
-            found.replaced[rule[1:]][replaced(form, rule)] += 1
-            if form != form.lower() and rule[0] in "lk":
-                by_change[rule[1:]][rule] += 1
-            if number := _THOUSANDS.fullmatch(form):
-                separators[number[1]] += -1 if number[1] in lemma else 1
-            for length in range(1, min(len(form), max(_ENDINGS) + 1)):
-                by_ending[form[-length:].lower()][rule] += 1
-        for ending, rules in by_ending.items():
-            (rule, count), *_ = ranked = rules.most_common()
-            most = [one for one, times in ranked if times > 1]
-            if len(ending) != _ENDING:  # rules that replace just this ending, and not seldom
-                often = (one for one in most if 10 * rules[one] >= rules.total())
-                most = [one for one in often if ("", ending) in found.replaced[one[1:]]]
-            found.of_endings[ending] = most
-            if len(ending) in _ENDINGS and count > 2 and 5 * count >= 4 * rules.total():
-                found.usual[ending] = rule
-            found.endings[ending] = rules.total()
-        for change, rules in by_change.items():
-            rare, usual = sorted((f"l{change}", f"k{change}"), key=rules.__getitem__)
-            if rules[rare] < _LEAST_SHARE * rules.total():
-                found.usual_case[rare] = usual
-        found.dropped.update(separator for separator, balance in separators.items() if balance > 0)
-        if not any(" " in rules for rules in forms.values()):  # written when forms with several rules were left out
-            found.replaced.clear()
-        return found
-
-    def fits(self, form: str, rule: str) -> bool:
-        """Return True if rules of training replace the same letters in the same way, or if that is not known.
-
-        Not too few of the forms with that ending must have the rule, and two forms if it adds letters, because one may
-        be misspelled. Rules that change the digits of a number do not fit.
-        """
-        letters, lemma = replaced(form, rule), apply_rule(form, rule)
-        if [*filter(str.isdigit, form)] != [*filter(str.isdigit, lemma)]:
-            return False
-        if letters == ("", "") or not self.replaced:
-            return True
-        count = self.replaced[rule[1:]][letters] if rule[1:] in self.replaced else 0
-        adds = "+|" not in rule or not rule.endswith("+")
-        return count > adds and count >= _LEAST_SHARE * self.endings.get(letters[1], 0)
-
-
 class Columns:
     """The columns of the training data with their labels, the most frequent first. Id 0 stands for all other labels.
 
@@ -306,11 +237,10 @@ class Columns:
         forms_of_domains: Mapping[str, Mapping[str, Forms]] = MappingProxyType({}),
     ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
-        self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
-        self.of_domains, self.forms_of_domains = dict(of_domains), dict(forms_of_domains)
+        self.forms, self.seen, self.of_domains, self.forms_of_domains = forms, seen, of_domains, forms_of_domains
         self._by_domain: dict[str, Self] = {}
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
-        self._known: dict[str, _KnownLemmas] = {}  # tag → its part of `forms`, made when first needed
+        self.lemmatizer = Lemmatizer(forms.get(LEMMA, {}), forms.get(PAST, {}))
         self._tags: dict[str, list[str]] = {}  # form → its UPOS tags, made when first asked for
         # False for models of earlier versions, which left out forms with several sets of features
         self.lists_sets = any(" " in values for known in self._of_all(FEATS) for values in known.values())
@@ -327,10 +257,9 @@ class Columns:
         if domain is None or domain not in self.forms_of_domains:
             return self
         if domain not in self._by_domain:
-            found = copy(self)
-            forms = self.forms_of_domains[domain]
-            found.forms = {name: dict(of_column) for name, of_column in forms.items()}
-            found.forms_of_domains, found._known, found._tags = {}, {}, {}
+            found, forms = copy(self), self.forms_of_domains[domain]
+            found.forms, found.forms_of_domains, found._tags = forms, {}, {}
+            found.lemmatizer = Lemmatizer(forms.get(LEMMA, {}), forms.get(PAST, {}))
             self._by_domain[domain] = found
         return self._by_domain[domain]
 
@@ -348,57 +277,24 @@ class Columns:
         ids = self._ids[column]
         return [ids.get(value, 0) for value in values]
 
+    def ids_seen(self, column: str) -> list[tuple[int, int]]:
+        """Return the ids of all pairs of a UPOS tag and a label that occur together, by `seen`."""
+        tags, labels = self._ids[UPOS], self._ids[column]
+        return [(tags[tag], labels[label]) for tag, of_tag in self.seen[column].items() for label in of_tag]
+
     def of_ids(self, column: str, ids: Sequence[int]) -> list[str]:
         """Return the values of ids, `_` for 0."""
         values = (UNKNOWN, *self.values[column])
         return [values[i] for i in ids]
 
-    def lemma(self, form: str, tag: str, rules: str, features: str = "") -> str:
-        """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule that fits.
-
-        A form of training has one of its rules there, or its rule of the past tense if the features have that. Rules
-        fit other forms in which they replace the same letters as in training. If the lemma is a new word, rules for the
-        end of the form come first: `implied` is `imply`, not `implie`. Numbers lose their separators of thousands if
-        those of training do.
-        """
-        forms, ranked, ending = self.forms.get(LEMMA, {}), rules.split() or [rules], form.lower()
-        past = self.forms.get(PAST)
-        if past and "Tense=Past" in features and (ending, tag) in past:
-            return apply_rule(form, past[ending, tag])
-        if (form, tag) in forms:
-            of_form = forms[form, tag].split()
-            return apply_rule(form, next((rule for rule in ranked if rule in of_form), of_form[0]))
-        if (ending, tag) in forms:  # known in lower case: only the case of the letters is predicted
-            lemmas = [apply_rule(form, rule) for rule in forms[ending, tag].split()]
-            lower = {*map(str.lower, lemmas)}
-            return next((one for rule in ranked if (one := apply_rule(form, rule)).lower() in lower), lemmas[0])
-        if tag not in self._known:
-            self._known[tag] = _KnownLemmas.of_tag(forms, tag)
-        known = self._known[tag]
-        number = _THOUSANDS.fullmatch(form)
-        if number and number[1] in known.dropped:
-            return form.replace(number[1], "")
-        ranked = [known.usual_case.get(rule, rule) for rule in ranked]
-        fit = [rule for rule in ranked if known.fits(form, rule)] or [_SAME]
-        is_changed = apply_rule(form, ranked[0]).lower() != ending
-        some = [rule for rule in ranked if rule in fit or (form.isalpha() and replaced(form, rule)[0] != ending)]
-        if is_changed:
-            more = (rule for i in (-_ENDING, *range(1, len(form))) for rule in known.of_endings.get(ending[i:], ()))
-            some += [rule for rule in more if known.fits(form, rule) or (form.isalpha() and not rule.startswith("="))]
-        found = next((lemma for rule in some if (lemma := apply_rule(form, rule)) in known.lemmas), None)
-        usual = (known.usual[end] for k in _ENDINGS if is_changed and (end := ending[-k:]) in known.usual)
-        return found or apply_rule(form, next(usual, fit[0]))
-
-    def has_one_lemma(self, form: str, tag: str) -> bool:
-        """Return True for a form that has one lemma with the tag in training, so that `lemma` needs no rules."""
-        rules = self.forms.get(LEMMA, {}).get((form, tag))
-        return rules is not None and " " not in rules
-
-    def features(self, form: str, tag: str, ranked: str) -> str:
-        """Return the first of the ranked sets of features, or, of a form of training, the first that it has there."""
-        known, first = self.forms.get(FEATS, {}), ranked.split()
-        of_form = (known.get((form, tag)) or (self.lists_sets and known.get((form.lower(), tag))) or "").split()
-        return next((one for one in first if one in of_form), of_form[0] if of_form else first[0])
+    def features(self, forms: Sequence[str], tags: Sequence[str], ranked: Sequence[str]) -> list[str]:
+        """Return for each word the first of its ranked sets of features; known forms have the first that is theirs."""
+        known, found = self.forms.get(FEATS, {}), []
+        for form, tag, sets in zip(forms, tags, ranked, strict=True):
+            first = sets.split()
+            of_form = (known.get((form, tag)) or (self.lists_sets and known.get((form.lower(), tag))) or "").split()
+            found.append(next((one for one in first if one in of_form), of_form[0] if of_form else first[0]))
+        return found
 
     def sets_of_tags(self) -> dict[str, list[str]]:
         """Return UPOS tag → the sets of features that words with it have in training."""
@@ -412,8 +308,8 @@ class Columns:
         """Yield the forms of the column, or those of each domain."""
         return (forms[column] for forms in (self.forms, *self.forms_of_domains.values()) if column in forms)
 
-    def tags_of(self, form: str) -> Sequence[str]:
-        """Return the UPOS tags that a form, or else the form in lower case, has in training; none for other forms.
+    def tags_of(self, forms: Iterable[str]) -> list[Sequence[str]]:
+        """Return the UPOS tags that each form, or else the form in lower case, has in training; none for other forms.
 
         They are none where `lists_sets` is False.
         """
@@ -423,7 +319,7 @@ class Columns:
                     tags = self._tags.setdefault(key, [])
                     if tag not in tags:
                         tags.append(tag)
-        return self._tags.get(form, ()) or self._tags.get(form.lower(), ())
+        return [self._tags.get(form, ()) or self._tags.get(form.lower(), ()) for form in forms]
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""

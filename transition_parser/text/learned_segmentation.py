@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
-from transition_parser.text.characters import Clusters, shared_start
+from transition_parser.text.characters import Clusters
 from transition_parser.text.languages import SegmenterOfLanguages
+from transition_parser.text.lemmas import shared_start
 from transition_parser.text.segmentation import LONG_WORD, LONGEST, FindLanguage, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 

@@ -67,11 +67,6 @@ class Graph2GraphOptions(WordOptions):
         sizes = {ours: config[theirs] for theirs, ours in SIZES.items() if isinstance(config.get(theirs), int)}
         return replace(options, **sizes)
 
-    def weights_elsewhere(self) -> int:
-        if not self.pretrained or self.pretrained_training == WHOLE:
-            return 0  # the model trains and stores all of its weights
-        return EncoderFiles(self.pretrained).bytes() // 2  # a weight has two bytes or more
-
 
 @dataclass(frozen=True)
 class ActionOptions(Graph2GraphOptions):

@@ -144,11 +144,11 @@ def _parse(
     columns, sentence = resources.columns.of_domain(one.domain), one.sentence
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
     given = [row.upos if upos else UNKNOWN for row in sentence.words]
-    of_words = filled(given, upos or given)
-    values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
-    sets = map(columns.features, sentence.forms, of_words, values[FEATS])
-    features = tuple(UNKNOWN if value == ABSENT else value for value in sets)
-    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA], features or repeat("")))
+    of_words, forms = filled(given, upos or given), sentence.forms
+    rules, sets = tags.get(LEMMA), tags.get(FEATS)
+    found = [] if sets is None else columns.features(forms, of_words, sets)
+    features = [UNKNOWN if value == ABSENT else value for value in found]
+    lemmas = [] if rules is None else columns.lemmatizer.lemmas(forms, of_words, rules, features or repeat(""))
     return Parse(
         sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)),
         probability=math.exp(log_probability), mean_log_probability=log_probability, model=resources.model,
