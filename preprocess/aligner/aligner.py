@@ -17,7 +17,7 @@ from transition_parser.graphs.bank import AmrEntry, jamr_lines, metadata_of, spl
 from transition_parser.preprocess.aligner.rules import Candidate, candidates
 from transition_parser.preprocess.aligner.selection import SpanSelection, complete, is_lexical
 from transition_parser.preprocess.aligner.words import Span, Words, span, without_sense
-from transition_parser.text.spacy_tokens import tokenize
+from transition_parser.text.tokens import tokenize
 
 NULL = ""
 _ITERATIONS = 8

@@ -38,7 +38,7 @@ from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.text.segmentation import ENGLISH
-from transition_parser.text.spacy_tokens import tokenize
+from transition_parser.text.tokens import tokenize
 
 LEAST, MOST = 3, 60  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example

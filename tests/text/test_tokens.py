@@ -1,19 +1,15 @@
-"""Tokens with their places: of UD English, and of spaCy but for words that spaCy takes for contractions."""
+"""Tokens with their places: of UD English, and of AMRs."""
 
-import re
 from pathlib import Path
 
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser.text.characters import Clusters
-from transition_parser.text.spacy_tokens import tokenize, tokens_of_spacy
-from transition_parser.text.tokens import Token, tokens
+from transition_parser.text.tokens import Token, tokenize, tokens, tokens_of_amrs
 
-DIVISIONS = pytest.mark.parametrize("divide", [tokens, tokens_of_spacy])
+DIVISIONS = pytest.mark.parametrize("divide", [tokens, tokens_of_amrs])
 # whatever UTF-8 can hold, and what the rules are about more often than chance has it
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"])),
@@ -71,54 +67,15 @@ def test_the_time_is_linear(divide, unit):
     assert "".join(token.form for token in divide(text)) == "".join(text.split())
 
 
-# ℳ is a letter in Unicode, but not in spaCy's list of letters
-WORDS = "id Id wed Wed hed Hed hows whys wheres".split()
-DIFFERENT = re.compile(rf"ℳ|(?<!\w)({'|'.join(WORDS)}|(?<=::)id)(?!\w)")
+AMRS = """IL-6's GSK-3beta and ERK1/2, 1/2 of 32P|IL-6 's GSK-3beta and ERK1/2 , 1/2 of 32P
+i. b. m. , the C. I. A.|i. b. m. , the C. I. A.
+Smith et al. (Fig. 2), e-mail and/or mail|Smith et al . ( Fig . 2 ) , e - mail and/or mail
+She didn't, gonna cannot.|She did n't , gon na can not .
+They do n't like Ann 's cat.|They do n't like Ann 's cat .
+as is his wont, the cant of thieves|as is his wont , the cant of thieves"""
 
 
-@pytest.fixture(scope="module")
-def of_spacy():
-    tokenizer = spacy.blank("en").tokenizer
-    return lambda part: [token.text for token in tokenizer(part)]
-
-
-def compare(of_spacy, text: str) -> int:
-    parts = [part for part in set(re.findall(r"\S{1,500}", text)) if not DIFFERENT.search(part)]
-    assert [tokenize(part) for part in parts] == [of_spacy(part) for part in parts]
-    return len(parts)
-
-
-@pytest.mark.parametrize("path", [SAMPLE, SAMPLE_AMR])
-def test_texts_have_the_tokens_of_spacy(of_spacy, path):
-    assert compare(of_spacy, path.read_text()) > 500
-
-
-@pytest.mark.slow
-def test_corpora_have_the_tokens_of_spacy(of_spacy, corpora):
-    paths = [*corpora.glob("amr/*/*.amr"), *corpora.glob("text/*.txt")]
-    assert sum(compare(of_spacy, path.read_text()) for path in paths) > 100_000
-
-
-def test_exceptions_are_those_of_spacy(of_spacy):
-    rules = [rule for rule in spacy.blank("en").tokenizer.rules if not rule.isspace() and rule.strip(".") not in WORDS]
-    assert len(rules) > 1300
-    for before, after in (("", ""), ("(", ".)"), ("x-", ","), ("", "'s"), ("<", "/")):
-        texts = [f"{before}{rule}{after}" for rule in rules]
-        assert [tokenize(text) for text in texts] == [of_spacy(text) for text in texts]
-
-
-@given(st.text("aZé0.,'’-–:;/()<>!?$%°&@#_*+=^~\"…", min_size=1, max_size=30))
-def test_punctuation_is_divided_as_by_spacy(of_spacy, text):
-    assert tokenize(text) == of_spacy(text)
-
-
-WHOLE = "Enter your id here|They wed in May|Meet me on Wed|Id cards|Mr. Hed|as is his wont|the cant of thieves|the hows"
-
-
-@pytest.mark.parametrize("text", WHOLE.split("|"))
-def test_words_are_no_contractions(text):
-    assert tokenize(text) == text.split()
-
-
-def test_contractions_without_an_apostrophe():
-    assert tokenize("I cant and he wont, shed; Im Ive dont") == "I ca nt and he wo nt , shed ; I m I ve do nt".split()
+@pytest.mark.parametrize("pair", AMRS.split("\n"))
+def test_words_of_amrs(pair):
+    text, expected = pair.split("|")
+    assert tokenize(text) == expected.split()

@@ -28,8 +28,7 @@ from transition_parser.text.segmentation import (
     length,
     one_sentence,
 )
-from transition_parser.text.spacy_tokens import tokenize, tokens_of_spacy
-from transition_parser.text.tokens import Token
+from transition_parser.text.tokens import Token, tokenize, tokens_of_amrs
 
 Layout = Literal["raw", "tokenize", "tokens", "vertical"]
 
@@ -165,14 +164,14 @@ class TextReader:
         return self.made(one, number, name, line, place)
 
     def made(self, one: TextSentence, number: int, name: str, line: int | None = None, place: int = 0) -> Any:
-        """Return a sentence of a text as a `kind`, for AMRs with spaCy's tokens unless the text gives the tokens.
+        """Return a sentence of a text as a `kind`, for AMRs with their tokens unless the text gives the tokens.
 
         line: the line that holds the sentence, None where sentences and lines differ
         place: the position in the text of the first character from which tokens count
         """
         tokens: Sequence[Token] = one.tokens
         if self.reading.kind is AmrEntry and self.reading.layout not in ("tokens", "vertical"):
-            tokens = [Token(one.start + token.start, token.words) for token in tokens_of_spacy(one.text)]
+            tokens = [Token(one.start + token.start, token.words) for token in tokens_of_amrs(one.text)]
         spans = tuple((start + place, end + place) for token in tokens for start, end in token.spans)
         of_line = {} if line is None else {"line": str(line)}
         if self.reading.kind is Sentence:

@@ -1,4 +1,4 @@
-"""The tokens of English text as UD English has them, on which tree parsers are trained.
+"""The tokens of English text as UD English has them, on which tree parsers are trained, and as AMRs have them.
 
 Source: https://universaldependencies.org/u/overview/tokenization.html
 """
@@ -135,6 +135,18 @@ _PATTERNS = {
     "other character": r"\S",
 }
 _TOKEN = re.compile("|".join(_PATTERNS.values()))
+# The patterns before these in AMRs, which divide `e-mail` and `Fig.`, and keep symbols of genes whole
+_OF_AMRS = {
+    "i.": r"(?<!\S)[A-Za-z]\.(?!\S)",
+    "'s": r"(?<!\S)['’](?:s|re|ve|ll|d|m)(?!\w)",
+    "Fig": r"(?:al|[Ff]igs?)(?=\.)",
+    "and/or": r"and/or\b",
+    "IL-6": r"[A-Za-z][^\W_]*+(?:[-/]\d++[^\W_]*+)++(?:['’]s\b)?",
+    "1/2": r"\d++/\d++(?![\w/])",
+    "32P": r"\d++[A-Z][^\W_]*+",
+}
+_SHARED = (pattern for kind, pattern in _PATTERNS.items() if kind != "e-mail")
+_TOKEN_OF_AMRS = re.compile("|".join((*_OF_AMRS.values(), *_SHARED)))
 _CLITIC = re.compile(r"(?i:n['’]t|['’`](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 
 
@@ -144,10 +156,22 @@ def tokens(text: str) -> Iterator[Token]:
     return (token.in_text(clusters) for token in tokens_of_shown(clusters.shown))
 
 
-def tokens_of_shown(text: str, start: int = 0) -> Iterator[Token]:
+def tokens_of_amrs(text: str) -> Iterator[Token]:
+    """Yield the tokens of a text as AMRs have them. Each token is one word: `did`, `n't`."""
+    clusters = Clusters.of(text)
+    for token in (token.in_text(clusters) for token in tokens_of_shown(clusters.shown, pattern=_TOKEN_OF_AMRS)):
+        yield from (Token(start, (word,)) for (start, _), word in zip(token.spans, token.words, strict=True))
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the words of a text as AMRs have them."""
+    return [token.form for token in tokens_of_amrs(text)]
+
+
+def tokens_of_shown(text: str, start: int = 0, pattern: re.Pattern[str] = _TOKEN) -> Iterator[Token]:
     """Yield the tokens of a text in which each character is a cluster that shows (`Clusters`)."""
     before = ""
-    for match in _TOKEN.finditer(text, start):
+    for match in pattern.finditer(text, start):
         form = match[0]
         yield Token(match.start(), (form,) if is_noun(form, before) else tuple(_words(form)))
         before = form
