@@ -46,9 +46,9 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def merging(folder: Path) -> list:
-    repeated(SAMPLE_AMR, folder / "in" / "a.amr", 60)
-    return ["merge", folder / "in", "-o", folder / "out" / "all.amr"]
+def deriving(folder: Path) -> list:
+    trees = repeated(SAMPLE, folder / "in" / "a.conllu", 100)
+    return ["oracle", trees, "--system", "arc-hybrid-swap", "--out-actions", folder / "out" / "all.actions"]
 
 
 def preprocessing(folder: Path) -> list:
@@ -61,7 +61,7 @@ def preprocessing(folder: Path) -> list:
 
 @pytest.mark.parametrize(
     ("command", "number"),
-    [(merging, signal.SIGTERM), (preprocessing, signal.SIGHUP), (preprocessing, signal.SIGINT)],
+    [(deriving, signal.SIGTERM), (preprocessing, signal.SIGHUP), (preprocessing, signal.SIGINT)],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_signal_leaves_nothing(folder, command, number):
@@ -79,14 +79,14 @@ def test_a_signal_leaves_nothing(folder, command, number):
 
 
 def test_a_signal_that_the_shell_ignores_is_ignored(folder):
-    command = merging(folder)
+    command = deriving(folder)
     ignoring = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *program(*command, "--json")]
     running = subprocess.Popen(ignoring, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
     while running.poll() is None and not names(folder / "out"):
         time.sleep(0.02)
     running.send_signal(signal.SIGHUP)
     printed, _ = running.communicate()
-    assert running.returncode == 0 and '"entries": 6000' in printed and names(folder / "out") == ["all.amr"]
+    assert running.returncode == 0 and '"sentences": 6400' in printed and names(folder / "out") == ["all.actions"]
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_score_and_draw(write, tmp_path, name):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-BAD_ENTRIES = {  # what merge, align, oracle and preprocess refuse, all the same
+BAD_ENTRIES = {  # what align, oracle and preprocess refuse, all the same
     "syntax": ("# ::tok a b c", "(b / bark-01"),
     "nowhere": ("# ::tok a b c", "(b / bark-01 :ARG0 d)"),
     "list": ("# ::tok a b c\n# ::alignments 0-1|0.7", "(b / bark-01)"),
@@ -76,7 +76,6 @@ BAD_ENTRIES = {  # what merge, align, oracle and preprocess refuse, all the same
     "five": ("# ::tok a b c", "(b / bark-01 :a (d / dog) :b d :c d :d d :e d)"),
     "ten_nodes": ("# ::tok a", "(a / and " + " ".join(f":op{i} (x{i} / x)" for i in range(1, 10)) + ")"),
 }
-TOO_MUCH = ("ten_nodes",)  # for a sentence of one word: merge does not align, and can't know
 
 
 def entry_of(name: str) -> str:
@@ -86,7 +85,6 @@ def entry_of(name: str) -> str:
 
 def command_of(name: str, path, out) -> tuple:
     return {
-        "merge": ("merge", path.parent, "-o", out / "x.amr"),
         "align": ("align", path, out / "x.amr"),
         "oracle": ("oracle", path, "--system", "amr", "--out-actions", out / "x.act"),
         "check": ("oracle", path, "--system", "amr", "--check", "--out-actions", out / "x.act"),
@@ -99,35 +97,29 @@ def out(tmp_path_factory):
     return tmp_path_factory.mktemp("out")
 
 
-@pytest.mark.parametrize("command", ["merge", "align", "oracle", "check", "preprocess"])
+@pytest.mark.parametrize("command", ["align", "oracle", "check", "preprocess"])
 def test_one_rule_for_what_is_left_out(write, out, command):
     header = "# a header of the file\n\n"
     path = write(header + GOOD + "".join(map(entry_of, BAD_ENTRIES)) + GOOD.replace("::id a", "::id z"))
     done = run_here(*command_of(command, path, out), "--skip-bad", "--json")
-    known = [name for name in BAD_ENTRIES if command != "merge" or name not in TOO_MUCH]
     times = 2 if command == "preprocess" else 1
-    assert done.stderr.count("left out: ") == times * len(known)
-    assert done.stderr.count(f"{path}:") == times * len(known)
-    for name in known:
+    assert done.stderr.count("left out: ") == times * len(BAD_ENTRIES)
+    assert done.stderr.count(f"{path}:") == times * len(BAD_ENTRIES)
+    for name in BAD_ENTRIES:
         assert done.stderr.count(f"sentence {name}: ") == times, name
-    assert f"transition-parser: {times * len(known)} entries left out" in done.stderr
-    if command in ("merge", "align"):  # what comes out is what the others take
-        ids = [entry.id for entry in read_bank(out / "x.amr")]
-        assert ids == ["a", *(() if command == "align" else TOO_MUCH), "z"]
-        if command == "align":
-            run_here("oracle", out / "x.amr", "--system", "amr", "--check")
-            assert "header" not in (out / "x.amr").read_text() and "no_graph" not in (out / "x.amr").read_text()
+    assert f"transition-parser: {times * len(BAD_ENTRIES)} entries left out" in done.stderr
+    if command == "align":  # what comes out is what the others take
+        assert [entry.id for entry in read_bank(out / "x.amr")] == ["a", "z"]
+        run_here("oracle", out / "x.amr", "--system", "amr", "--check")
+        assert "header" not in (out / "x.amr").read_text() and "no_graph" not in (out / "x.amr").read_text()
     elif command != "preprocess":
         assert len((out / "x.act").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize("command", ["merge", "align", "oracle", "check", "preprocess"])
+@pytest.mark.parametrize("command", ["align", "oracle", "check", "preprocess"])
 @pytest.mark.parametrize("name", BAD_ENTRIES)
 def test_one_rule_for_what_is_refused(write, out, command, name):
     path = write(GOOD + entry_of(name))
-    if command == "merge" and name in TOO_MUCH:
-        run_here(*command_of(command, path, out))
-        return
     done = run_here(*command_of(command, path, out), status=2)
     assert f"{path}:" in done.stderr and f"sentence {name}: " in done.stderr and done.stdout == ""
     assert list(out.iterdir()) == []

@@ -1,11 +1,10 @@
-"""Commands for corpora: their graphs as training data, as action sequences, aligned, or joined into one file."""
+"""Commands for corpora: their graphs as training data, as action sequences, or aligned."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from inspect import cleandoc
-from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
@@ -32,9 +31,7 @@ from transition_parser.preprocess.amr import (
     RULE,
     AmrOptions,
     Problems,
-    bank_files,
     derived_alone,
-    merge_banks,
     nothing_left,
     preprocess_amr,
     read_entries,
@@ -140,36 +137,6 @@ def run_align(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def add_merge(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="bank to write")
-    add(parser, "--skip-bad", "--json")
-
-
-def run_merge(arguments: argparse.Namespace) -> int:
-    """Merge the AMR banks of a folder (.txt and .amr, in the order of their names) into one file.
-
-    This turns the LDC's releases into the files that the other commands read. Entries are kept as written; the header
-    of each file is left out. Two entries with the same id are an error.
-    """
-    if arguments.output == "-":
-        raise InputError("the figures are printed on standard output: give a file for --output")
-    files = bank_files(arguments.folder)
-    if Path(arguments.output).resolve() in {file.resolve() for file in files}:
-        raise input_error("is one of the files to merge: give another file for --output", arguments.output)
-    bad: list[InputError] | None = [] if arguments.skip_bad else None
-    entries = 0
-    with output(arguments.output) as file:
-        for entry in merge_banks(files, bad):
-            file.write(str(entry))
-            entries += 1
-        if not entries:
-            raise nothing_left([arguments.folder], bad or [])
-    report_left_out(bad or [])
-    print_figures({"files": len(files), "entries": entries, "left_out": len(bad or ())}, arguments.json)
-    return 0
-
-
 _ORACLE_OPTIONS: OptionsOf = {AMR: {"skip_bad": False, "processes": 1}}
 
 
@@ -239,10 +206,6 @@ _ALIGN = f"""{RULE}
 example:
   transition-parser align train.amr train.aligned.amr
   transition-parser align test.amr test.aligned.amr --train train.amr --style jamr"""
-_MERGE = f"""{RULE}
-
-example:
-  transition-parser merge abstract_meaning_representation_amr_2.0/data/amrs/split/training -o train.amr"""
 _ORACLE = f"""{RULE}
 
 example:
@@ -254,6 +217,5 @@ COMMANDS = {
         "convert corpora to the files that fairseq-preprocess reads", _PREPROCESS, add_preprocess, run_preprocess
     ),
     "align": Command("align the nodes of AMRs to tokens", _ALIGN, add_align, run_align),
-    "merge": Command("join the AMR banks of a folder into one file", _MERGE, add_merge, run_merge),
     "oracle": Command("convert graphs to action sequences, and check them by replay", _ORACLE, add_oracle, run_oracle),
 }
