@@ -238,7 +238,7 @@ def test_trainings_of_the_pages(tmp_path, monkeypatch):
     treebank.mkdir()
     for split in ("train", "dev", "test"):
         shutil.copy(SAMPLE, treebank / f"fr_sequoia-ud-{split}.conllu")
-    options = ("--pieces", "400", "--segmenter-epochs", "1")
+    options = ("--pieces", "400", "--segmenter", "1")
     done = run_here(*shlex.split(command)[1:], *options, "--", *SMALL)
     assert shows(*(re.sub(r"\d+([.:]\d+)*", "0", text) for text in (shown, done.stderr))), done.stderr
     Path("sequoia").rename("fr-sequoia")

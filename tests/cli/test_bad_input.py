@@ -116,7 +116,7 @@ def test_an_error_of_ours_is_no_failed_check(monkeypatch, capsys):
     [
         (("parse", "en-ewt", SAMPLE, "--threads", "5000"), "argument --threads: 5000 is not from 1 to 4,096"),
         (("parse", "en-ewt", SAMPLE, "--beam", "9" * 20), "argument --beam: 99999999999999999999 is not from 1 to"),
-        (("segmenter", SAMPLE, "-o", "x", "--seed", "9" * 23), "argument --seed: 9"),
+        (("train", SAMPLE, "-o", "x", "--segmenter", "9" * 23), "argument --segmenter: 9"),
     ],
 )
 def test_numbers_that_are_too_large(command, problem):
@@ -140,9 +140,3 @@ def test_numbers_that_are_too_large(command, problem):
 def test_names_of_any_length_are_shortened(command):
     said = run_here(*(str(part).replace("LONG", "x" * 5000) for part in command), status=2).stderr
     assert len(said.splitlines()[-1]) < 1000 and "Traceback" not in said
-
-
-def test_options_that_would_do_nothing(tmp_path):
-    train = ("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "x")
-    said = run_here(*train, "--segmenter-epochs", "2", status=2).stderr.splitlines()[-1]
-    assert "--segmenter-epochs is for trainings" in said and not (tmp_path / "x").exists()

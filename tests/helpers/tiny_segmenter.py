@@ -12,7 +12,7 @@ _BLOCKS = (
     "1\til\n2\ta\n3\t20 000\n4\tchats\tSpaceAfter=No\n5\t;;",
     "1-2\tDu\n1\tDe\n2\tle\n3\troi\tSpaceAfter=No\n4\t;;",
 )
-TINY = SegmenterOptions(epochs=25, size=16, layers=3, dropouts=(0.0,), decay=0.9, rate=0.02)
+TINY = SegmenterOptions(epochs=25, size=16, layers=3, dropout=0.0, decay=0.9, rate=0.02)
 
 
 def write_treebank(path: Path, repeat: int = 20) -> Path:
@@ -26,7 +26,7 @@ def tiny_segmenter(folder: Path, pretrained: str | None = None, blanks: bool = T
     treebank = written_sentences([write_treebank(folder / "tiny.conllu")])
     if not blanks:
         treebank = [one._replace(tokens=tuple(t._replace(space_after=False) for t in one.tokens)) for one in treebank]
-    return train_segmenter(treebank, options=replace(TINY, pretrained=pretrained))
+    return train_segmenter(treebank, replace(TINY, pretrained=pretrained))
 
 
 def _block(lines: str) -> str:

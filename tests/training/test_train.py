@@ -15,7 +15,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.storage.cards import read_card
 from transition_parser.training.experiment import locked, mend_checkpoints
-from transition_parser.training.programs import Display, epochs_of
+from transition_parser.training.programs import epoch_line, epochs_of
 
 TINY = (
     *("--encoder-embed-dim 32", "--decoder-embed-dim 32", "--encoder-ffn-embed-dim 32", "--decoder-ffn-embed-dim 32"),
@@ -62,8 +62,7 @@ def test_an_interrupted_training_is_continued(interrupted):
     assert [status for status, _said in runs] == [128 + signal.SIGKILL, 128 + signal.SIGINT]
     said = runs[1][1]
     assert "Traceback" not in said and "epoch 2/6" in said
-    kept = rf"interrupted: training until epoch 2 \(best LAS [\d.]+, epoch \d\) is kept in {folder}/"
-    assert re.match(kept, said.splitlines()[-1])
+    assert said.splitlines()[-1] == "interrupted: run the same command again to go on"
     assert not (folder / "model").exists() and not (folder / "history.json").exists()
     data = state(folder / "data")
     done = run("transition-parser", *command, "--json")
@@ -92,12 +91,12 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
     other = tmp_path / "other.conllu"
     other.write_text(SAMPLE.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     for more, difference in (
-        (["--", "--lr", "1e-3"], "--lr was 1.5e-3, is 1e-3"),
-        (["--", "--max-epoch", "7"], "--max-epoch was 6, is 7"),
-        (["--bits", "16"], "--bits was 32, is 16"),
-        (["--no-lemmas"], "--lemmas was True, is False"),
-        (["--dev", other], "--dev has another content"),
-        (["--test", other], "--test was not given, is given"),
+        (["--", "--lr", "1e-3"], "(--lr)"),
+        (["--", "--max-epoch", "7"], "(--max-epoch)"),
+        (["--bits", "16"], "(--bits)"),
+        (["--no-lemmas"], "(--lemmas)"),
+        (["--dev", other], "(--dev)"),
+        (["--test", other], "(--test)"),
     ):
         done = run_here(*command, *more, status=2)
         assert difference in done.stderr and "another folder" in done.stderr
@@ -143,7 +142,6 @@ def test_bad_data_can_be_mended_and_trained_on(tmp_path):
     for _ in range(2):
         done = run_here(*command, status=2)
         assert re.search(r"train.conllu:\d+: .*99", done.stderr.splitlines()[-1]), done.stderr
-        assert not (tmp_path / "out").exists()
         train.write_text(train.read_text(encoding="utf-8") + "\n", encoding="utf-8")
 
 
@@ -169,7 +167,6 @@ def test_amrs(tmp_path):
     done = run(
         "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
         "--test", SAMPLE_AMR, "--pieces", "400", "--bits", "16", "--json", "--beam", "1", "2",
-        "--language", "en", "--license", "none",
     )  # fmt: skip
     options = json.loads((tmp_path / "out" / "experiment.json").read_text())["options"]
     assert "--upos" not in options
@@ -177,7 +174,7 @@ def test_amrs(tmp_path):
     assert all(figures[split][beam]["sentences"] > 80 for split in ("dev", "test") for beam in ("beam 1", "beam 2"))
     assert "epoch 2/2" in done.stderr and "dev SMATCH" in done.stderr
     card = read_card(tmp_path / "out" / "model")
-    assert (card.language, card.license) == ("en", "none") and len(card.scores) == 4
+    assert len(card.scores) == 4
 
 
 def test_a_training_that_fails_says_why(tmp_path):
@@ -191,19 +188,19 @@ def test_a_training_that_fails_says_why(tmp_path):
     assert figures["epochs"] == 2
 
 
-def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):
+def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path, capsys):
     for number, name in enumerate(("checkpoint_best.pt", "checkpoint.best_las_2.0.pt", "checkpoint_last.pt")):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             archive.writestr("weights", name * 9)
         os.utime(tmp_path / name, (number, number))
     last = tmp_path / "checkpoint_last.pt"
     last.write_bytes(last.read_bytes()[:-9])
-    said: list[str] = []
-    mend_checkpoints(tmp_path, said.append)
-    assert len(said) == 1 and "checkpoint_last.pt" in said[0]
+    mend_checkpoints(tmp_path)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "checkpoint_last.pt" in said
     assert last.read_bytes() == (tmp_path / "checkpoint.best_las_2.0.pt").read_bytes()
-    mend_checkpoints(tmp_path, said.append)
-    assert len(said) == 1
+    mend_checkpoints(tmp_path)
+    assert not capsys.readouterr().err
 
 
 def logged(kind: str, **figures) -> str:
@@ -214,18 +211,23 @@ LOG = (
     logged("train_inner", epoch=1, update=0.5, num_updates="5", loss="3.5"),
     "2026-01-01 00:00:00 | INFO | fairseq_cli.train | something else",
     logged("valid", epoch=1, valid_las="50.5"),
-    logged("train", epoch=1, train_loss="3.25", train_num_updates="10"),
+    logged("train", epoch=1, train_loss="3.25", train_wall="10"),
     logged("train_inner", epoch=2, update=1.5, num_updates="15", loss="3.0"),
     logged("valid", epoch=2, valid_las="49.5"),
-    logged("train", epoch=2, train_loss="3", train_num_updates="20"),
+    logged("train", epoch=2, train_loss="3", train_wall="22"),
 )
 
 
-def test_epochs_are_shown(capsys):
-    display = Display(4, 0, "las")
-    for line in LOG:
-        display.line(line)
-    shown = capsys.readouterr().err
-    assert "epoch 1/4  loss 3.250  dev LAS 50.5  best 50.5 (epoch 1)  0:00:00 left" in shown
-    assert "epoch 2/4  loss 3.000  dev LAS 49.5  best 50.5 (epoch 1)  0:00:00 left" in shown
-    assert epochs_of(LOG, "las") == [{"epoch": 1, "las": 50.5, "loss": 3.25}, {"epoch": 2, "las": 49.5, "loss": 3.0}]
+def test_epochs_are_shown(tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("\n".join((*LOG, LOG[-1][:-9])), encoding="utf-8")  # a full disk cut the last line
+    shown = [epoch_line(line, log, 4, "las", True) for line in LOG]
+    assert [*filter(None, shown)] == [
+        "epoch 1/4  loss 3.250  dev LAS 50.5  best 50.5 (epoch 1)  0:00:30 left",
+        "epoch 2/4  loss 3.000  dev LAS 49.5  best 50.5 (epoch 1)  0:00:22 left",
+    ]
+    assert epoch_line(LOG[-1], log, 0, "uas", True) == "epoch 2  loss 3.000"
+    assert epochs_of(log, "las") == [
+        {"epoch": 1, "dev": 50.5, "loss": 3.25, "seconds": 10},
+        {"epoch": 2, "dev": 49.5, "loss": 3.0, "seconds": 22},
+    ]

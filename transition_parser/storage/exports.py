@@ -48,18 +48,15 @@ class Exported:
     version: str = field(default="", compare=False)  # see `version_of`; "" before it is written
 
 
-def write_config(folder: str | os.PathLike, exported: Exported, beside: str | os.PathLike | None = None) -> None:
-    """Write `config.json` with the checksums of the model's files, which are in `folder` or, unchanged, in `beside`."""
-    files = {path.name: path for path in model_files(Path(folder if beside is None else beside))}
-    if beside is not None:
-        files |= {path.name: path for path in model_files(Path(folder)) if path.is_file()}
+def write_config(folder: str | os.PathLike, exported: Exported) -> None:
+    """Write `config.json` with the checksums of the model's files."""
     calibration = exported.calibration
     values = {
         "format_version": FORMAT_VERSION,
         "architecture": exported.architecture,
         "model": dict(exported.options),
         **({} if calibration is None else {"calibration": calibration.as_json()}),
-        "files": {name: sha256_of(path) for name, path in files.items()},
+        "files": {path.name: sha256_of(path) for path in model_files(Path(folder))},
     }
     write_json(Path(folder, CONFIG), {**values, "sha256": sha256_of_json(values)})
 

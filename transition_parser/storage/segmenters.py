@@ -25,14 +25,13 @@ from transition_parser.base.model_files import (
 )
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeler
-from transition_parser.storage.cards import CONFIG
-from transition_parser.storage.exports import Exported, read_config, stored_weights, with_weights, write_config
+from transition_parser.storage.exports import stored_weights, with_weights
 from transition_parser.text.characters import Characters
 from transition_parser.text.learned_segmentation import Habits, LearnedSegmenter, MultiWords
 
 DESCRIPTION, WEIGHTS = SEGMENTER_FILES
 FORMAT_VERSION = 1
-_MAKE = "make it with `transition-parser segmenter`"
+_MAKE = "`transition-parser train` makes it"
 _MOST_SIZE, _MOST_LAYERS = 4096, 12  # the context doubles with each layer
 _WORDS = Key(
     "an object of lists of words",
@@ -57,16 +56,8 @@ _KEYS = {
 }
 
 
-def described(folder: Path) -> Exported | None:
-    """Return the description of an exported model; None for another folder. Raises `InputError` for a file."""
-    if folder.exists() and not folder.is_dir():
-        raise input_error("is a file, not a folder to write into", folder)
-    return read_config(folder) if (folder / CONFIG).is_file() else None
-
-
 def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
     """Write a segmenter into a folder, which is created if it is missing."""
-    model = described(Path(folder))
     labeler = cast(NetworkLabeler, segmenter.labeler)
     weights = {name: value.half().contiguous() for name, value in labeler.network.state_dict().items()}
     description = {
@@ -85,8 +76,6 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
     with new_files(folder) as temporary:
         write_json(temporary / DESCRIPTION, description, indent=0, ensure_ascii=False)
         (temporary / WEIGHTS).write_bytes(save(weights))
-        if model is not None:
-            write_config(temporary, model, beside=folder)
 
 
 def _habits_of(values: Mapping[str, Any]) -> Habits:

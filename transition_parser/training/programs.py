@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
-import sys
-import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from datetime import timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -100,81 +98,38 @@ def _logged(log: Path, line: Callable[[str], Any]) -> Iterator[TextIO]:
             fairseq.setLevel(levels[1])
 
 
-_ENTRY = re.compile(r"\| INFO \| (train_inner|train|valid) \| (\{.*\})$")
+_EPOCH_ENDS = re.compile(r"\| INFO \| (train|valid) \| (\{.*\})$")  # a full disk may have cut a line
 
 
-def entry_of(line: str) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the kind and the figures of a line of fairseq's log (`--log-format json`); None for any other line.
+def epochs_of(log: Path, metric: str) -> list[dict[str, float]]:
+    """Return for each epoch of a log (`--log-format json`) its number, training `loss`, score on `dev`, and `seconds`.
 
-    The kind is `train_inner` within an epoch, `train` and `valid` at its end.
+    The seconds are those from the start of the training to the end of the epoch.
     """
-    found = _ENTRY.search(line)
-    try:
-        return (found[1], json.loads(found[2])) if found else None
-    except ValueError:  # a full disk cut the line
-        return None
-
-
-def name_of(metric: str) -> str:
-    """Return the name of a score on dev in the result of `epochs_of`, where `loss` is the training loss."""
-    return "dev_loss" if metric == "loss" else metric
-
-
-def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
-    """Return for each epoch of a log its number, its training loss (`loss`), its score on dev (see `name_of`)."""
     epochs: dict[int, dict[str, float]] = {}
-    for kind, figures in filter(None, map(entry_of, lines)):
-        if kind == "train_inner":
-            continue
+    names = {f"valid_{metric}": "dev", "train_loss": "loss", "train_wall": "seconds"}
+    for found in filter(None, map(_EPOCH_ENDS.search, log.read_text(encoding="utf-8").splitlines())):
+        figures = json.loads(found[2])
         epoch = epochs.setdefault(int(figures["epoch"]), {"epoch": int(figures["epoch"])})
-        for name, key in ((f"valid_{metric}", name_of(metric)), ("train_loss", "loss")):
-            if name in figures:
-                epoch[key] = float(figures[name])
+        epoch |= {name: float(figures[key]) for key, name in names.items() if key in figures}
     return [epochs[number] for number in sorted(epochs)]
 
 
-def best_of(epochs: Iterable[Mapping[str, float]], metric: str, maximizes: bool) -> tuple[float, int] | None:
-    """Return the best score on dev in the result of `epochs_of`, and its first epoch; None where nothing was scored."""
-    name = name_of(metric)
-    scored = [(epoch[name], int(epoch["epoch"])) for epoch in epochs if name in epoch]
-    return min(scored, key=lambda one: (-one[0] if maximizes else one[0], one[1]), default=None)
+def epoch_line(line: str, log: Path, last: float, metric: str, maximizes: bool) -> str | None:
+    """Return a line about the epoch that ends with a line of a log, None for any other line.
 
-
-class Display:
-    """Prints a line for each epoch of a training that ends after `epochs` or `updates` (0: not limited)."""
-
-    def __init__(
-        self, epochs: float, updates: float, metric: str, earlier: Iterable[str] = (), maximizes: bool = True
-    ) -> None:
-        self._epochs, self._updates = epochs or math.inf, updates or math.inf
-        self._metric, self._maximizes, self._lines = metric, maximizes, list(earlier)
-        self._began: tuple[float, float] | None = None  # start time, and the share of training done by then
-
-    def line(self, text: str) -> None:
-        """Read a line of fairseq's log; print the epoch that it ends."""
-        kind, figures = entry_of(text) or ("", {})
-        if kind == "train_inner":
-            self._began = self._began or (time.monotonic(), self._done(figures, "num_updates", "update"))
-        elif kind:
-            self._lines.append(text)
-        if kind == "train":
-            print(self._epoch_line(figures), file=sys.stderr, flush=True)
-
-    def _epoch_line(self, figures: Mapping[str, Any]) -> str:
-        epochs = epochs_of(self._lines, self._metric)
-        of = "" if math.isinf(self._epochs) else f"/{self._epochs:.0f}"
-        parts = [f"epoch {figures['epoch']}{of}", f"loss {float(figures['train_loss']):.3f}"]
-        if name_of(self._metric) in epochs[-1]:
-            parts.append(f"dev {self._metric.upper()} {epochs[-1][name_of(self._metric)]:g}")
-        if best := best_of(epochs, self._metric, self._maximizes):
-            parts.append(f"best {best[0]:g} (epoch {best[1]})")
-        now, done = time.monotonic(), self._done(figures, "train_num_updates", "epoch")
-        began, before = self._began or (now, done)
-        if done > before:
-            parts.append(f"{timedelta(seconds=round((now - began) / (done - before) * (1 - done)))} left")
-        return "  ".join(parts)
-
-    def _done(self, figures: Mapping[str, Any], updates: str, epochs: str) -> float:
-        """Return the share of the training that is done, from 0 to 1, by the figures of these names."""
-        parts = ((epochs, self._epochs), (updates, self._updates))
-        return min(max(float(figures.get(name, 0)) / most for name, most in parts), 1.0)
+    last: the number of the last epoch; 0 if there is no limit
+    """
+    found = _EPOCH_ENDS.search(line)
+    if found is None or found[1] != "train":
+        return None
+    number = int(json.loads(found[2])["epoch"])
+    epochs = [epoch for epoch in epochs_of(log, metric) if epoch["epoch"] <= number]
+    parts = [f"epoch {number}{f'/{last:.0f}' if last else ''}", f"loss {epochs[-1]['loss']:.3f}"]
+    scored = [(epoch["dev"], epoch["epoch"]) for epoch in epochs if "dev" in epoch]
+    if "dev" in epochs[-1]:
+        best, epoch = (max if maximizes else min)(scored, key=itemgetter(0))
+        parts += [f"dev {metric.upper()} {epochs[-1]['dev']:g}", f"best {best:g} (epoch {epoch})"]
+    if last:
+        parts.append(f"{timedelta(seconds=round(epochs[-1]['seconds'] / number * (last - number)))} left")
+    return "  ".join(parts)

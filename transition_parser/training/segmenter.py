@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from operator import itemgetter
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.optim.swa_utils import AveragedModel
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeler, flags_of
@@ -32,11 +29,11 @@ from transition_parser.text.learned_segmentation import (
     WrittenToken,
     labeled,
 )
-from transition_parser.text.segmentation import Segmenter
-from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
 _WINDOW, _WINDOWS = 500, 2  # the number of characters in a window, and of windows in a batch
+_SEED = 1
+_HIDDEN = 0.02  # probability of replacing a character by `UNKNOWN`; its Unicode category stays
 _PARAGRAPH_BREAK = 0.05  # probability of a paragraph end where the treebank has none
 _CHARACTERS_SEEN, _MOST_EPOCHS = 6_000_000, 150
 _LEAST_EPOCHS, _SIZE = {False: 10, True: 20}, {False: 64, True: 96}  # of one domain, of several
@@ -49,93 +46,47 @@ class SegmenterOptions:
     epochs: int | None = None  # by default enough for about 6 million characters, from 10 (several domains: 20) to 150
     size: int | None = None  # of the network's layers, by default 64 (several domains: 96)
     layers: int = 6
-    # the best on dev is kept; without dev data, or with several domains, the first is used alone
-    dropouts: tuple[float, ...] = (0.1, 0.3)
+    dropout: float = 0.1
     decay: float = 0.998  # of the running mean of the weights (Polyak averaging), which becomes the segmenter
-    hidden: float = 0.02  # probability of replacing a character by `UNKNOWN`; its Unicode category stays
     rate: float = 3e-3  # the largest learning rate
-    seed: int = 1
     pretrained: str | None = None  # the encoder whose pieces help where no blanks are between words, if in four bits
 
 
-class SegmentationScores(NamedTuple):
-    """F1 of sentences, tokens and words, in percent."""
-
-    sentences: float
-    tokens: float
-    words: float
-
-
 def train_segmenter(
-    train: Sequence[WrittenSentence],
-    dev: Sequence[WrittenSentence] = (),
-    options: SegmenterOptions = SegmenterOptions(),
-    report: Callable[[float, int, int, SegmentationScores], None] = lambda dropout, epoch, epochs, scores: None,
+    sentences: Sequence[WrittenSentence], options: SegmenterOptions = SegmenterOptions()
 ) -> LearnedSegmenter:
-    """Return a segmenter that divides text as a treebank does, or the treebank of each domain: the best on `dev`."""
-    if not train:
-        raise InputError("there are no training sentences")
-    found = []
-    for dropout in options.dropouts if dev and len(_by_domain(train)) == 1 else options.dropouts[:1]:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(options.seed)
-            found.append(_trained(train, dev, options, dropout, report))
-    return max(found, key=itemgetter(0))[1]
-
-
-def _trained(
-    sentences: Sequence[WrittenSentence],
-    held_out: Sequence[WrittenSentence],
-    options: SegmenterOptions,
-    dropout: float,
-    report: Callable[[float, int, int, SegmentationScores], None],
-) -> tuple[float, LearnedSegmenter]:
-    """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
+    """Return a segmenter that divides text as a treebank does, or the treebank of each domain."""
     shown = [*filter(None, map(_shown, sentences))]
     known = Characters.of_texts(map(_text, shown))
-    by_domain = _by_domain(sentences)
+    by_domain: dict[str | None, list[WrittenSentence]] = {}
+    for sentence in sentences:
+        by_domain.setdefault(sentence.domain, []).append(sentence)
     if len(by_domain) > 1:
         sizes = [sum(len(sentence.tokens) for sentence in some) for some in by_domain.values()]
         shown = [*filter(None, map(_shown, balanced([*by_domain.values()], sizes)))]
     joins = any(_joins_words([*filter(None, map(_shown, some))]) for some in by_domain.values())
     pieces = EncoderPieces.of(options.pretrained) if joins else None
     domains = [] if None in by_domain else [*by_domain]
-    table = pieces and pieces.table
     size = options.size or _SIZE[bool(domains)]
-    network = BoundaryNetwork(len(known), size, options.layers, dropout, table, len(domains))
-    mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
-    labeler = NetworkLabeler(mean.module, known, pieces, domains)
-    corpus = _Corpus(shown, labeler, options)
-    segmenter = LearnedSegmenter(labeler, {domain: _habits(some) for domain, some in by_domain.items()})
-    least = _LEAST_EPOCHS[bool(domains)]
-    epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, least), _MOST_EPOCHS)
-    optimizer = torch.optim.Adam(network.parameters(), options.rate)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    best, best_weights = -1.0, mean.module.state_dict()  # not copied: they follow the mean if there is no dev data
-    for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
-        for batch in corpus.batches():
-            optimizer.zero_grad()
-            _loss(network(batch.ids, batch.kinds, batch.codes, batch.domains), batch).backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            mean.update_parameters(network)
-        schedule.step()
-        if not held_out:
-            continue
-        scores = _scores_of_domains(segmenter, held_out)
-        if sum(scores) > best:
-            best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
-        report(dropout, epoch, epochs, scores)
-    # rounded to half precision, in which the weights are stored
-    mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
-    return best, segmenter
-
-
-def _by_domain(sentences: Sequence[WrittenSentence]) -> dict[str | None, list[WrittenSentence]]:
-    found: dict[str | None, list[WrittenSentence]] = {}
-    for sentence in sentences:
-        found.setdefault(sentence.domain, []).append(sentence)
-    return found
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_SEED)
+        table = pieces and pieces.table
+        network = BoundaryNetwork(len(known), size, options.layers, options.dropout, table, len(domains))
+        mean = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(options.decay))
+        labeler = NetworkLabeler(mean.module, known, pieces, domains)
+        corpus = _Corpus(shown, labeler)
+        epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _LEAST_EPOCHS[bool(domains)]), _MOST_EPOCHS)
+        optimizer = torch.optim.Adam(network.parameters(), options.rate)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+        for _epoch in progress(range(epochs), "training the segmenter", epochs):
+            for batch in corpus.batches():
+                optimizer.zero_grad()
+                _loss(network(batch.ids, batch.kinds, batch.codes, batch.domains), batch).backward()
+                torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+                optimizer.step()
+                mean.update_parameters(network)
+            schedule.step()
+    return LearnedSegmenter(labeler, {domain: _habits(some) for domain, some in by_domain.items()})
 
 
 def _habits(sentences: Iterable[WrittenSentence]) -> Habits:
@@ -149,14 +100,6 @@ def _joins_words(sentences: Iterable[WrittenSentence]) -> bool:
     pairs = [pair for sentence in sentences for pair in pairwise(sentence.tokens)]
     joined = sum(not one.space_after and (one.form[-1] + other.form[0]).isalpha() for one, other in pairs)
     return joined > len(pairs) / 20
-
-
-@torch.no_grad()
-def _update_mean(decay: float, means: Sequence[Tensor], weights: Sequence[Tensor], updates: Tensor) -> None:
-    """Move the running mean of each weight towards the weight, faster during the first updates."""
-    share = 1.0 - min(decay, (1.0 + float(updates)) / (10.0 + float(updates)))
-    for mean, weight in zip(means, weights, strict=True):
-        mean.lerp_(weight, share)
 
 
 class _Batch(NamedTuple):
@@ -180,11 +123,8 @@ def _loss(scores: Tensor, batch: _Batch) -> Tensor:
 class _Corpus:
     """The training text. Paragraph ends, windows and hidden characters are drawn anew in each epoch."""
 
-    def __init__(
-        self, sentences: Sequence[WrittenSentence], labeler: NetworkLabeler, options: SegmenterOptions
-    ) -> None:
-        self._context, self._hidden = labeler.network.context, options.hidden
-        self._random = random.Random(options.seed)
+    def __init__(self, sentences: Sequence[WrittenSentence], labeler: NetworkLabeler) -> None:
+        self._context, self._random = labeler.network.context, random.Random(_SEED)
         self._parts = [_part(sentence, labeler) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
         edge = torch.zeros(self._context)
@@ -200,7 +140,7 @@ class _Corpus:
     def batches(self) -> Iterator[_Batch]:
         """Yield the batches of an epoch in random order."""
         ids, kinds, codes, domains, flags, counts = self._stream()
-        ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
+        ids = torch.where(torch.rand(len(ids)) < _HIDDEN, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
         inner, around = _WINDOW, _WINDOW + 2 * self._context
         starts = torch.arange(0, len(ids) - around + 1, inner)
         for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
@@ -266,46 +206,3 @@ def _written(sentence: Sentence, path: str | os.PathLike, domain: str | None) ->
     if not all(token.form.strip() for token in tokens):
         raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
     return WrittenSentence(tuple(tokens), sentence.opens_paragraph, domain)
-
-
-def segmentation_scores(segmenter: Segmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
-    """Return the F1 of a segmenter on raw text: of sentences and tokens by their ends, of words by token and index."""
-    text, known = _placed(gold)
-    found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]
-    pairs = zip(_items(found), _items(known), strict=True)
-    return SegmentationScores(*(200.0 * len(ours & own) / max(len(ours) + len(own), 1) for ours, own in pairs))
-
-
-def _scores_of_domains(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
-    """Return the F1 of a segmenter; with several domains the mean over them."""
-    parts = _by_domain(gold)
-    found = [segmentation_scores(segmenter.of_domain(domain), some) for domain, some in parts.items()]
-    return SegmentationScores(*(sum(scores) / len(parts) for scores in zip(*found, strict=True)))
-
-
-def _placed(gold: Iterable[WrittenSentence]) -> tuple[str, list[tuple[Token, ...]]]:
-    """Return the raw text of sentences, and the tokens of each sentence with their places in the text."""
-    parts: list[str] = []
-    placed: list[tuple[Token, ...]] = []
-    here = 0
-    for sentence in gold:
-        if sentence.opens_paragraph and parts:
-            parts.append("\n\n")
-            here += 2
-        tokens = []
-        for token in sentence.tokens:
-            tokens.append(Token(here, token.words, token.form))
-            parts.append(token.form + " " * token.space_after)
-            here += len(parts[-1])
-        placed.append(tuple(tokens))
-    return "".join(parts), placed
-
-
-def _items(placed: Sequence[Sequence[Token]]) -> tuple[set[tuple], ...]:
-    """Return the places of sentences and of tokens, and the words with their places."""
-    tokens = [token for sentence in placed for token in sentence]
-    return (
-        {(sentence[0].start, sentence[-1].end) for sentence in placed},
-        {(token.start, token.end) for token in tokens},
-        {(token.start, token.end, *word) for token in tokens for word in enumerate(token.words)},
-    )
