@@ -189,7 +189,7 @@ def add_score(parser: argparse.ArgumentParser) -> None:
         "--conll18",
         action="store_true",
         help="give all 13 scores of the CoNLL 2018 shared task, as its official script does: precision, recall, F1 and "
-        "accuracy on aligned words; always without subtypes, and with punctuation",
+        "accuracy on aligned words",
     )
     labels = "compare relations with their subtypes (default: without)"
     trees.add_argument("--full-labels", action="store_true", help=labels)

@@ -53,7 +53,7 @@ EXAMPLE = """example:
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
-_COUNTS = ("words", "sentences", "annotated_words")  # figures that are no scores
+_COUNTS = ("words", "sentences")  # figures that are no scores
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -263,12 +263,9 @@ def _lines(figures: dict[str, Any]) -> list[str]:
     scored = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
     scored |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
     for name, scores in scored.items():
-        annotated = scores.get("annotated_words", {})
-        partly = {name: f" ({count} of {scores['words']} words)" for name, count in annotated.items()}
         values = {name: value for name, value in scores.items() if name not in _COUNTS}
         values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
-        shown = (f"{one} {value}{partly.get(one, '')}" for one, value in values.items())
-        lines.append(f"{name}: {', '.join(shown)}")
+        lines.append(f"{name}: {', '.join(f'{one} {value}' for one, value in values.items())}")
     return lines
 
 

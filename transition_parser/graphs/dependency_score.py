@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
@@ -169,7 +169,13 @@ CONTENT_RELATIONS = frozenset(
     "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
 )
 _NONE = "_"
-COLUMNS = {"upos": "upos", "lemmas": "lemma", "xpos": "xpos", "ufeats": "feats"}  # score → column
+# names of the scores that are printed by default → their names in the shared task; with other words also the first ones
+SEGMENTATION = {"tokens_f1": "Tokens", "sentences_f1": "Sentences", "words_f1": "Words"}
+FIGURES = {
+    "uas": "UAS", "las": "LAS", "clas": "CLAS", "upos": "UPOS", "lemmas": "Lemmas", "xpos": "XPOS", "ufeats": "UFeats",
+}  # fmt: skip
+_COLUMNS = {"UPOS": "upos", "Lemmas": "lemma", "XPOS": "xpos", "UFeats": "feats"}  # score → column
+_FUNCTION_RELATIONS = frozenset("aux cop mark det clf case cc".split())
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 
@@ -209,6 +215,10 @@ def _is_content(word: AlignedWord) -> bool:
     return _plain(word) in CONTENT_RELATIONS
 
 
+def _lemma_right(pair: Pair) -> bool:
+    return pair[0].row.lemma in (_NONE, pair[1].row.lemma)  # where gold has no lemma, any is right
+
+
 def _same(*names: str) -> Callable[[Pair], bool]:
     values = attrgetter(*names)
     return lambda pair: values(pair[0]) == values(pair[1])
@@ -228,67 +238,66 @@ class Comparison:
         check_same_text(*self._files)
         self.gold, self.system = (file.words for file in self._files)
         self.pairs = align(self.gold, self.system)
-        self._gold_of = {id(system): gold for gold, system in self.pairs} | {id(word): word for word in self.gold}
-        self._gold_ends = [word.end for word in self.gold]
-        self._gold_starts = [word.start for word in self.gold]
-        self._has_features = any(word.row.feats != _NONE for word in self.gold)
-        self._left_out: set[int] = set()
-        if skip_punctuation:
-            self._left_out = {id(word) for word in self.gold if word.row.xpos in PTB_PUNCTUATION}
-            self._left_out |= {id(word) for word in self.system if not any(map(self.counts, self._gold_words(word)))}
+        self._gold_of = {id(system): gold for gold, system in self.pairs}
+        self._skips_punctuation = skip_punctuation
 
-    def counts(self, word: AlignedWord) -> bool:
+    def _counts(self, word: AlignedWord) -> bool:
         """Return True for a word of either file that is not left out as punctuation."""
-        return id(word) not in self._left_out
+        return not (self._skips_punctuation and self._gold_of.get(id(word), word).row.xpos in PTB_PUNCTUATION)
 
-    def _gold_words(self, word: AlignedWord) -> Sequence[AlignedWord]:
-        """Return the gold word that a system's word is aligned with, or else those with the same characters."""
-        aligned = self._gold_of.get(id(word))
-        if aligned is not None:
-            return [aligned]
-        return self.gold[bisect_right(self._gold_ends, word.start) : bisect_left(self._gold_starts, word.end)]
-
-    def head_right(self, pair: Pair) -> bool:
+    def _head_right(self, pair: Pair) -> bool:
         """Return True if the heads of the two words are aligned with each other, or both heads are the root."""
         gold, system = pair
         if system.parent is None:
             return gold.parent is None
         return gold.parent is not None and self._gold_of.get(id(system.parent)) is gold.parent
 
-    def arc_right(self, pair: Pair) -> bool:
-        """Return True if the head and the relation of the system's word are right."""
-        return pair[0].relation == pair[1].relation and self.head_right(pair)
+    def _arc_right(self, pair: Pair) -> bool:
+        return pair[0].relation == pair[1].relation and self._head_right(pair)
+
+    def _with_function_words(self, pair: Pair) -> bool:
+        """Return True if the arc, UPOS and features of a word and of the function words that depend on it are right."""
+        gold, system = ([c for c in word.children if _plain(c) in _FUNCTION_RELATIONS] for word in pair)
+        pairs = list(zip(gold, system))
+        aligned = len(gold) == len(system) and all(self._gold_of.get(id(system)) is gold for gold, system in pairs)
+        same = aligned and all(map(_same("row.upos", "universal_features"), [pair, *pairs]))
+        return same and self._arc_right(pair) and all(a.relation == b.relation for a, b in pairs)
 
     def scores(self) -> dict[str, Score]:
-        """Return UAS, LAS, CLAS, label accuracy, and the scores of columns that both files have."""
-        scores = {
-            "uas": self.score(self.head_right, self.counts),
-            "las": self.score(self.arc_right, self.counts),
-            "clas": self.score(self.arc_right, lambda word: _is_content(word) and self.counts(word)),
-            "label_accuracy": self.score(_same("relation"), self.counts),
+        """Return official name → score, in the official order."""
+        of_all: dict[str, Callable[[Pair], bool]] = {
+            "UPOS": _same("row.upos"),
+            "XPOS": _same("row.xpos"),
+            "UFeats": _same("universal_features"),
+            "AllTags": _same("row.upos", "row.xpos", "universal_features"),
+            "Lemmas": _lemma_right,
+            "UAS": self._head_right,
+            "LAS": self._arc_right,
         }
-        for name, column in COLUMNS.items():
-            if all(any(getattr(word.row, column) != _NONE for word in words) for words in (self.gold, self.system)):
-                right = _same("universal_features" if column == "feats" else f"row.{column}")
-
-                def counted(word: AlignedWord, column: str = column) -> bool:
-                    return self.counts(word) and any(self._has(gold, column) for gold in self._gold_words(word))
-
-                scores[name] = self.score(right, counted)
-        return scores
-
-    def annotated(self) -> dict[str, int]:
-        """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column."""
+        of_content_words: dict[str, Callable[[Pair], bool]] = {
+            "CLAS": self._arc_right,
+            "MLAS": self._with_function_words,
+            "BLEX": lambda pair: self._arc_right(pair) and _lemma_right(pair),
+        }
         return {
-            name: sum(self.counts(word) and self._has(word, column) for word in self.gold)
-            for name, column in COLUMNS.items()
+            "Tokens": self._spans("tokens"),
+            "Sentences": self._spans("sentences"),
+            "Words": Score(len(self.gold), len(self.system), len(self.pairs)),
+            **{name: self._score(right, self._counts) for name, right in of_all.items()},
+            **{
+                name: self._score(right, lambda word: _is_content(word) and self._counts(word))
+                for name, right in of_content_words.items()
+            },
         }
 
-    def _has(self, word: AlignedWord, column: str) -> bool:
-        """Return True if a gold word has the column; `_` is the lemma of `_`, and also stands for no features."""
-        if column == "feats":
-            return self._has_features
-        return getattr(word.row, column) != _NONE or (column == "lemma" and word.form == _NONE)
+    def lacking(self) -> list[str]:
+        """Return the names of the scores of columns that one of the files has for no word."""
+        files = self.gold, self.system
+        return [
+            name
+            for name, column in _COLUMNS.items()
+            if any(all(getattr(word.row, column) == _NONE for word in words) for words in files)
+        ]
 
     @property
     def same_segmentation(self) -> bool:
@@ -297,23 +306,11 @@ class Comparison:
         same = gold.sentences == system.sentences and gold.tokens == system.tokens
         return same and len(self.pairs) == len(self.gold) == len(self.system)
 
-    def segmentation(self) -> dict[str, Score]:
-        """Return the scores of tokens, sentences and words."""
-        return {
-            "tokens_f1": self.spans("tokens"),
-            "sentences_f1": self.spans("sentences"),
-            "words_f1": self.score(lambda pair: True, self.counts),
-        }
-
-    def spans(self, kind: Literal["tokens", "sentences"]) -> Score:
+    def _spans(self, kind: Literal["tokens", "sentences"]) -> Score:
         gold, system = (getattr(file, kind) for file in self._files)
         return Score(len(gold), len(system), len({*gold} & {*system}))
 
-    def gold_of(self, word: AlignedWord) -> AlignedWord | None:
-        """Return the gold word that a word is aligned with (a gold word: itself), None if there is none."""
-        return self._gold_of.get(id(word))
-
-    def score(self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool]) -> Score:
+    def _score(self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool]) -> Score:
         """Return the score of the words for which `counted` is true."""
         pairs = [pair for pair in self.pairs if counted(pair[0])]
         gold, system = (sum(map(counted, words)) for words in (self.gold, self.system))
@@ -324,30 +321,16 @@ def compare_files(
     gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
 ) -> Comparison:
     """Return the comparison of two CoNLL-U files."""
-    of_gold = _read(gold)
-    if skip_punctuation and (problem := _why_unmarked(of_gold)):
+    if skip_punctuation and not marks_punctuation(gold):
+        tags = " ".join(sorted(PTB_PUNCTUATION))
+        problem = f"no word has an XPOS by which --punct skip finds punctuation ({tags}): leave out --punct skip"
         raise input_error(problem, gold)
-    return Comparison(of_gold, _read(system), full_labels, skip_punctuation)
+    return Comparison(_read(gold), _read(system), full_labels, skip_punctuation)
 
 
 def marks_punctuation(gold: str | os.PathLike) -> bool:
     """Return True if `skip_punctuation` can find the punctuation of a CoNLL-U file by the XPOS of its words."""
-    return _why_unmarked(_read(gold)) is None
-
-
-def _why_unmarked(sentences: Iterable[Sentence]) -> str | None:
-    """Return a problem if no word has an XPOS, or if only UPOS marks punctuation; None for other files."""
-    words = [row for sentence in sentences for row in sentence.words]
-    if any(row.xpos in PTB_PUNCTUATION for row in words):
-        return None
-    marks = sum(row.upos == "PUNCT" for row in words)
-    tags = " ".join(sorted(PTB_PUNCTUATION))
-    if all(row.xpos == _NONE for row in words):
-        return f"no word has XPOS, which --punct skip needs to find punctuation ({tags}): leave out --punct skip"
-    if marks:
-        number = f"{marks} word has" if marks == 1 else f"{marks} words have"
-        return f"{number} UPOS PUNCT, but none has XPOS {tags}, which --punct skip needs: leave out --punct skip"
-    return None
+    return any(row.xpos in PTB_PUNCTUATION for sentence in _read(gold) for row in sentence.words)
 
 
 def _read(path: str | os.PathLike) -> list[Sentence]:
@@ -357,47 +340,7 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     return sentences
 
 
-FUNCTION_RELATIONS = frozenset("aux cop mark det clf case cc".split())
 _HEADER = "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
-
-
-def conll18(comparison: Comparison) -> dict[str, Score]:
-    """Return official name → score, in the official order."""
-
-    def arc(pair: Pair) -> bool:
-        return _plain(pair[0]) == _plain(pair[1]) and comparison.head_right(pair)
-
-    def lemma(pair: Pair) -> bool:
-        return pair[0].row.lemma in (_NONE, pair[1].row.lemma)  # where gold has no lemma, any is right
-
-    def with_function_words(pair: Pair) -> bool:
-        """Return True if the arc, UPOS and features of a word and of the function words that depend on it are right."""
-        gold, system = ([c for c in word.children if _plain(c) in FUNCTION_RELATIONS] for word in pair)
-        pairs = list(zip(gold, system))
-        aligned = len(gold) == len(system) and all(comparison.gold_of(system) is gold for gold, system in pairs)
-        return (
-            arc(pair) and aligned and all(map(tagged, [pair, *pairs])) and all(_plain(a) == _plain(b) for a, b in pairs)
-        )
-
-    tagged = _same("row.upos", "universal_features")
-    of_all: dict[str, Callable[[Pair], bool]] = {
-        "UPOS": _same("row.upos"),
-        "XPOS": _same("row.xpos"),
-        "UFeats": _same("universal_features"),
-        "AllTags": _same("row.upos", "row.xpos", "universal_features"),
-        "Lemmas": lemma,
-        "UAS": comparison.head_right,
-        "LAS": arc,
-    }
-    of_content_words = {"CLAS": arc, "MLAS": with_function_words, "BLEX": lambda pair: arc(pair) and lemma(pair)}
-
-    return {
-        "Tokens": comparison.spans("tokens"),
-        "Sentences": comparison.spans("sentences"),
-        "Words": Score(len(comparison.gold), len(comparison.system), len(comparison.pairs)),
-        **{name: comparison.score(right, lambda word: True) for name, right in of_all.items()},
-        **{name: comparison.score(right, _is_content) for name, right in of_content_words.items()},
-    }
 
 
 def conll18_table(scores: Mapping[str, Score]) -> str:

@@ -75,30 +75,24 @@ class Trees(Formalism):
         return latex(sentence)
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.dependency_score import compare_files, conll18, conll18_data, conll18_table
+        from transition_parser.graphs import dependency_score as comparing
 
         given = options or {}
         full_labels, skip_punctuation = bool(given.get("full_labels")), given.get("punct") == "skip"
-        comparison = compare_files(gold, system, full_labels, skip_punctuation)
-        scores = comparison.scores()
-        segmentation = {} if comparison.same_segmentation else comparison.segmentation()
-        figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in {**segmentation, **scores}.items()}
-        figures["words"] = words = scores["uas"].gold
-        annotated = {name: count for name, count in comparison.annotated().items() if count < words}
+        comparison = comparing.compare_files(gold, system, full_labels, skip_punctuation)
+        scores, lacking = comparison.scores(), comparison.lacking()
+        names = {**({} if comparison.same_segmentation else comparing.SEGMENTATION), **comparing.FIGURES}
+        figures: dict[str, Any] = {
+            name: round(scores[official].f1, 2) for name, official in names.items() if official not in lacking
+        }
+        figures["words"] = scores["UAS"].gold
         width = max(map(len, figures))
-        partly = {name: f"  ({count} of {words} words have it in gold)" for name, count in annotated.items()}
-        lines = [f"{name:<{width}}  {value}{partly.get(name, '')}" for name, value in figures.items()]
-        if lacking := [name for name, count in annotated.items() if not count]:
-            lines.append(f"not scored, because gold has none: {', '.join(lacking)}")
+        lines = [f"{name:<{width}}  {value}" for name, value in figures.items()]
+        if lacking:
+            lines.append(f"not scored, because one of the files has none: {', '.join(lacking)}")
         text = "\n".join(lines)
-        if annotated:
-            figures["annotated_words"] = annotated
         if given.get("conll18"):
-            official = conll18(comparison)
-            figures["conll18"], text = conll18_data(official), conll18_table(official)
-            if annotated:
-                of_all = ", ".join(f"{name} {count}" for name, count in annotated.items())
-                text += f"\nAs in the official script all {words} words count; gold has fewer with {of_all}"
+            figures["conll18"], text = comparing.conll18_data(scores), comparing.conll18_table(scores)
         return Report(figures, text)
 
     def from_gold(self, sentence: Sentence) -> Parse:
