@@ -9,7 +9,7 @@ import json
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 # --- turns in a thread -----------------------------------------------------------------------
 
 
-SLICE = 250.0  # the most `_cost` of a slice of several sentences: 100 words in sentences of usual length
+SLICE = 8  # sentences of a request that are parsed at once
 
 Divide = Callable[[], Sequence[Any]]  # returns the sentences of a request
 Work = Callable[[Sequence[Any]], Sequence[Any]]  # returns the result of each sentence of a slice
@@ -120,8 +120,9 @@ class Turns:
         found: list[Any] = []
         try:
             run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
-            for part in _slices(await run(divide)):
-                found += await run(work, part)
+            sentences = await run(divide)
+            for first in range(0, len(sentences), SLICE):
+                found += await run(work, sentences[first : first + SLICE])
             return found
         finally:
             self._waiting -= 1
@@ -129,24 +130,6 @@ class Turns:
     def close(self) -> None:
         """Finish the slice that is being parsed, and cancel all requests."""
         self._thread.shutdown(cancel_futures=True)
-
-
-def _slices(sentences: Sequence[Any]) -> Iterator[list[Any]]:
-    part, room = list[Any](), SLICE
-    for sentence in sentences:
-        if part and _cost(sentence) > room:
-            yield part
-            part, room = [], SLICE
-        part.append(sentence)
-        room -= _cost(sentence)
-    if part:
-        yield part
-
-
-def _cost(sentence: Any) -> float:
-    """Return the time of a sentence, in units that take about equally long for all lengths."""
-    words = len(sentence.forms)
-    return 8 + words + words * words / 300
 
 
 def _parses(parser: Parser, asked: Text, sentences: Sequence[Any]) -> list[dict[str, Any]]:
@@ -253,29 +236,25 @@ class Guard:
         """Answer a request."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
+        body = bytearray()
+        message: dict[str, Any] = {"more_body": True}
         try:
             async with asyncio.timeout(self.seconds):
-                body, last = await self._body(receive)
+                while message.get("more_body", False) and len(body) <= self.most:
+                    message = await receive()
+                    body += message.get("body", b"")
         except TimeoutError:
             refused = refusal(408, f"the whole request did not arrive within {self.seconds:g} seconds")
             return await refused(scope, receive, send)
         if len(body) > self.most:
             return await refusal(413, f"the request is longer than {self.most:,} bytes")(scope, receive, send)
-        if last["type"] == "http.request":  # else the client has left
-            whole = [{"type": "http.request", "body": body, "more_body": False}]
-            await self.app(scope, lambda: _next(whole, receive), send)
+        whole = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
-    async def _body(self, receive: Any) -> tuple[bytes, Any]:
-        """Return the body, or its beginning if it is too long or the client has left, and the last message."""
-        body, message = bytearray(), {"more_body": True}
-        while message.get("more_body", False) and len(body) <= self.most:
-            message = await receive()
-            body += message.get("body", b"")
-        return bytes(body), message
+        async def received() -> Any:
+            return whole.pop() if whole else await receive()
 
-
-async def _next(whole: list[Any], receive: Any) -> Any:
-    return whole.pop() if whole else await receive()
+        if message["type"] == "http.request":  # else the client has left
+            await self.app(scope, received, send)
 
 
 def make_app(
