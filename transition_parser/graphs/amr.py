@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
 
@@ -451,34 +450,19 @@ def without_gaps(graph: AmrGraph) -> AmrGraph:
     return replace(graph, edges=tuple(renamed.get(edge, edge) for edge in graph.edges))
 
 
-def canonical(graph: AmrGraph) -> AmrGraph:
-    """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
+def signature(graph: AmrGraph) -> tuple[int, ...]:
+    """Return numbers, of this process, that do not depend on the numbering of the nodes, and differ for other graphs.
 
-    Nodes that refinement can't tell apart, as in two rings of equal nodes and roles, are numbered in any order.
+    Graphs that refinement can't tell apart, such as one ring of six equal nodes and two rings of three, have the same.
+    Source: Weisfeiler and Leman 1968
     """
-    kinds = [(label, node in graph.constants, node == graph.top) for node, label in enumerate(graph.labels)]
-    colors = _refined(graph, _numbered(kinds))
-    while len(set(colors)) < len(graph):
-        tied = min(color for color, count in Counter(colors).items() if count > 1)
-        first = colors.index(tied)
-        colors = _refined(graph, _numbered([(color, node != first) for node, color in enumerate(colors)]))
-    return graph.renumbered(sorted(range(len(graph)), key=colors.__getitem__))
-
-
-def _refined(graph: AmrGraph, colors: list[int]) -> list[int]:
-    """Return a color for each node. Nodes of one color have the same edges to and from nodes of the same colors."""
+    colors = [hash((label, node in graph.constants, node == graph.top)) for node, label in enumerate(graph.labels)]
     while True:
         around: list[list[tuple]] = [[] for _ in colors]
         for source, role, target in graph.edges:
             around[source].append((role, 0, colors[target]))
             around[target].append((role, 1, colors[source]))
-        finer = _numbered([(color, tuple(sorted(own))) for color, own in zip(colors, around, strict=True)])
+        finer = [hash((color, *sorted(own))) for color, own in zip(colors, around, strict=True)]
         if len(set(finer)) == len(set(colors)):
-            return finer
+            return tuple(sorted(finer))
         colors = finer
-
-
-def _numbered(values: Sequence[Any]) -> list[int]:
-    """Return the rank, from 0, of each value among the sorted distinct values."""
-    place = {value: number for number, value in enumerate(sorted(set(values)))}
-    return [place[value] for value in values]

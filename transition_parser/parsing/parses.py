@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from transition_parser.base.errors import InputError, errors_at, shortened
-from transition_parser.graphs.amr import AmrGraph, PenmanLayout, canonical
+from transition_parser.graphs.amr import AmrGraph, PenmanLayout, signature
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
@@ -419,7 +419,7 @@ class AmrParse(SentenceParse):
 
     def graph_key(self) -> Hashable:
         """Return the graph in a form that does not depend on how its nodes are numbered."""
-        return canonical(self.graph)
+        return signature(self.graph)
 
     def parts(self) -> Mapping[str, Parts]:
         """Return the nodes (their labels, and the words that they came from) and the edges (their ends and roles)."""
