@@ -1,9 +1,9 @@
 """Cards: what is known of models without loading them, and `transition-parser models`."""
 
 import json
-import os
 import pickle
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.parser import Parser
-from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, read_card
+from transition_parser.storage.cards import GROUP, PRETRAINED, known_models, model_names, read_card
 from transition_parser.storage.checkpoints import model_path
 
 FIGURES = {"arc-hybrid-swap": ("uas", "las"), "amr": ("smatch",)}
@@ -46,32 +46,47 @@ def test_the_table_and_json_say_the_same(model):
     assert "English-EWT 2.15 test, beam 10: UAS 89.55, LAS 87.11" in table
 
 
-def test_models_of_the_user_have_names(model, monkeypatch):
-    monkeypatch.setenv(VARIABLE, str(model.parent))
-    assert [card.name for card in known_models()][-1] == "mine"
-    assert model_path("mine") == model and Parser.load("mine").parse("Dogs bark.")
+@pytest.fixture
+def install(model, tmp_path, monkeypatch):
+    """A function that installs the model in a package, by a name, and returns its folder."""
+
+    def installed(name: str) -> Path:
+        about = tmp_path / "site" / "transition_parser_mine-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: transition-parser-mine\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = transition_parser_mine\n")
+        monkeypatch.syspath_prepend(tmp_path / "site")
+        return model.rename(about.parent.joinpath("transition_parser_mine", name))
+
+    (tmp_path / "site" / "transition_parser_mine").mkdir(parents=True)
+    return installed
+
+
+def test_models_of_installed_packages_have_names(install):
+    folder = install("mine")
+    assert [card.name for card in known_models()][-1] == "mine" and "mine" in model_names()
+    assert model_path("mine") == folder and Parser.load("mine").parse("Dogs bark.")
     assert "mine" in run_here("parse", "none", "-", status=2).stderr
-    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (model, model.parent / "nowhere"))))
-    assert model_path("mine") == model
+    assert "transition_parser_mine" not in sys.modules
+    (folder / "config.json").unlink()
+    assert "mine" not in {card.name for card in known_models()} and model_path("mine") == Path("mine")
 
 
 @pytest.mark.parametrize("name", ["en-ewt", "en"])
-def test_a_name_of_the_package_stays_its_own(model, monkeypatch, name):
-    other = model.rename(model.parent / name)
-    monkeypatch.setenv(VARIABLE, str(other.parent))
+def test_a_name_of_the_package_stays_its_own(install, name):
+    folder = install(name)
     assert model_path(name).parent == PRETRAINED
-    assert [card.name for card in known_models()][-1] == str(other)
+    assert {card.path for card in known_models() if card.name == name} <= {str(PRETRAINED / name)}
+    assert str(folder) in {card.path for card in known_models()}
 
 
-def test_a_model_of_many_languages_of_the_user_goes_first(model, monkeypatch):
-    assert model_path("xx").parent == model_path("german").parent == PRETRAINED
-    monkeypatch.setenv(VARIABLE, str(model.parent))
-    other = model.rename(model.parent / "xx")
-    assert model_path("xx") == model_path("german") == other
+def test_a_model_of_a_language_goes_before_the_model_of_many(install):
+    assert model_path("xx") == model_path("german") == model_path("de")
+    assert install("de") == model_path("de") != model_path("german")
 
 
-def test_a_folder_that_is_no_model_does_not_hide_a_model_of_its_name(model, monkeypatch, tmp_path):
-    monkeypatch.setenv(VARIABLE, str(model.parent))
+def test_a_folder_that_is_no_model_does_not_hide_a_model_of_its_name(install, monkeypatch, tmp_path):
+    model = install("mine")
     work = tmp_path / "work"
     for name in ("en", "amr", "en-ewt", "mine", "unknown"):
         (work / name).mkdir(parents=True)

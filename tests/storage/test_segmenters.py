@@ -14,11 +14,11 @@ from tests.helpers.tiny_encoder import make_four_bits
 from tests.helpers.tiny_segmenter import tiny_segmenter
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.four_bits import FILE_NAME
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.storage.exports import read_config, write_config
-from transition_parser.storage.segmenters import DESCRIPTION, WEIGHTS, load_segmenter, save_segmenter
+from transition_parser.storage.exports import load_segmenter, read_config, save_segmenter, write_config
 from transition_parser.text.learned_segmentation import LearnedSegmenter
 from transition_parser.text.segmentation import ENGLISH
 
@@ -53,7 +53,7 @@ def test_a_segmenter_of_a_language_without_blanks_reads_pieces_of_an_encoder_in_
     with torch.no_grad():
         segmenter.labeler.network.characters.weight.zero_()  # pieces and categories are enough
     save_segmenter(segmenter, tmp_path / "s")
-    assert not any("blocks" in name for name in load_file(tmp_path / "s" / WEIGHTS))
+    assert not any("blocks" in name for name in load_file(tmp_path / "s" / SEGMENTER_FILES[1]))
     again = load_segmenter(tmp_path / "s")
     text = "lechatduroi;;" * 60
     found = list(again.sentences([text]))
@@ -93,7 +93,7 @@ def test_the_fingerprint_of_a_model_does_not_depend_on_its_segmenter(model):
 
 
 def test_a_changed_or_missing_file_of_a_model_is_refused(model, tmp_path):
-    for name in (DESCRIPTION, WEIGHTS):
+    for name in SEGMENTER_FILES:
         for change in (lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes() + b" ")):
             shutil.copytree(model, tmp_path / "m", dirs_exist_ok=True)
             change(tmp_path / "m" / name)
@@ -116,7 +116,7 @@ def test_a_changed_or_missing_file_of_a_model_is_refused(model, tmp_path):
 )
 def test_a_damaged_description_is_refused(key, value, segmenter, tmp_path):
     save_segmenter(segmenter, tmp_path)
-    path = tmp_path / DESCRIPTION
+    path = tmp_path / SEGMENTER_FILES[0]
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), key: value}), encoding="utf-8")
     with pytest.raises(InputError) as error:
         load_segmenter(tmp_path)

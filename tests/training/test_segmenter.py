@@ -4,7 +4,7 @@ import torch
 
 from tests.helpers.tiny_segmenter import tiny_segmenter, write_treebank
 from transition_parser.graphs.conllu import raw_text, read_conllu
-from transition_parser.storage.segmenters import save_segmenter
+from transition_parser.storage.exports import save_segmenter
 from transition_parser.training.segmenter import written_sentences
 
 

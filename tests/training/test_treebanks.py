@@ -19,6 +19,7 @@ from transition_parser.cli import train
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
+from transition_parser.storage import cards
 from transition_parser.storage.cards import read_card
 from transition_parser.training import experiment
 from transition_parser.training.flags import read_flags
@@ -110,7 +111,7 @@ def two_treebanks(tmp_path):
 def check_languages(model, tmp_path, monkeypatch):
     """A model of this name is known by the names of languages, and finds the language of a text."""
     shutil.copytree(model, tmp_path / "models" / "xx")
-    monkeypatch.setenv("TRANSITION_PARSER_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(cards, "PRETRAINED", tmp_path / "models")
     text = "Der alte Mann füttert jeden Morgen die Vögel im Park.\n\nLe vieil homme nourrit les oiseaux.\n"
     found = Parser.load("xx").parse(text)
     assert sorted({(one.language, one.to_dict()["language"]) for one in found}) == [("de", "de"), ("fr", "fr")]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMANDS = {  # subcommand → the module of this folder that has it
     "train": "train", "parse": "parse", "score": "parse", "draw": "pages", "serve": "pages", "models": "models",
     "align": "corpora", "preprocess": "corpora", "oracle": "corpora",
-    "export": "models", "package": "models", "calibrate": "models",
+    "export": "models", "calibrate": "models",
 }  # fmt: skip
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 

@@ -1,4 +1,4 @@
-"""Commands for trained models: list, export, package and calibrate them."""
+"""Commands for trained models: list, export and calibrate them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import needs_extra
 from transition_parser.cli.options import Command, add, check_inputs, import_user_dir, positive, print_figures
 
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ def add_models(parser: argparse.ArgumentParser) -> None:
 
 
 def run_models(arguments: argparse.Namespace) -> int:
-    """List the known models: the models of the package, the models in the given folders, the models in the folders that
-    the environment variable TRANSITION_PARSER_MODELS names, and the models that installed packages bring. Description,
-    language, license and scores come from the card of a model, the front matter of its README.md.
+    """List the known models: the models of the package, the models in the given folders, and the models that installed
+    packages bring. Description, language, license and scores come from the card of a model, the front matter of its
+    README.md.
     """
     from transition_parser.storage.cards import known_models
 
@@ -66,37 +65,6 @@ def run_export(arguments: argparse.Namespace) -> int:
 
     import_user_dir(arguments.user_dir)
     export_checkpoint(arguments.checkpoints, arguments.output, arguments.bits)
-    return 0
-
-
-def add_package(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="exported model: a folder, or the name of a model")
-    parser.add_argument("--name", required=True, help="name of the package, such as transition-parser-fr")
-    parser.add_argument("--version", required=True, metavar="N", help="version of the package, such as 1.0.0")
-    short = "name of the model (default: name of the package without transition-parser-)"
-    parser.add_argument("--as", dest="short_name", metavar="NAME", help=short)
-    parser.add_argument("-o", "--output", default="dist", metavar="DIR", help="folder of the wheel (default: dist)")
-    add(parser, "--json")
-
-
-def run_package(arguments: argparse.Namespace) -> int:
-    """Make a package of a model: a wheel that `pip install` takes. After that, `parse`, `models`, `serve`,
-    `Parser.load` and spaCy know the model by its name, like the models that come with this program.
-
-    The wheel also has the card of the model (README.md), its license and the license files of its treebank. The package
-    needs transition-parser, and the package of a pretrained encoder only if the model reads one.
-    """
-    from transition_parser.storage.checkpoints import model_path
-
-    with needs_extra("package", "packages of models"):
-        from transition_parser.storage.packages import ModelPackage, write_package
-
-    package = ModelPackage.checked(arguments.name, arguments.version, arguments.short_name)
-    wheel = write_package(model_path(arguments.model), package, arguments.output)
-    if arguments.json:
-        print_figures({"wheel": str(wheel), "package": package.name, "model": package.model}, True)
-    else:
-        print(f"{wheel}: `pip install` it, and load the model as {package.model}")
     return 0
 
 
@@ -145,17 +113,10 @@ _MODELS = """example:
   transition-parser models my-experiment/model --json"""
 _EXPORT = """example:
   transition-parser export checkpoints/checkpoint_best.pt -o my-model --bits 16"""
-_PACKAGE = """example:
-  transition-parser package sequoia/model --name transition-parser-fr --version 1.0.0 -o dist
-  pip install dist/transition_parser_fr-1.0.0-py3-none-any.whl
-  transition-parser parse fr letter.txt"""
 _CALIBRATE = """example:
   transition-parser calibrate my-model dev.conllu"""
 COMMANDS = {
     "models": Command("list the available models with size, scores and license", _MODELS, add_models, run_models),
     "export": Command("export a checkpoint to a folder with safetensors", _EXPORT, add_export, run_export),
-    "package": Command(
-        "make a wheel of a model, to install it and load it by name", _PACKAGE, add_package, run_package
-    ),
     "calibrate": Command("calibrate the confidences of an exported model", _CALIBRATE, add_calibrate, run_calibrate),
 }

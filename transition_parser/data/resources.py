@@ -110,7 +110,7 @@ class Resources:
     fingerprint: str  # SHA-256 of the files that every model reads; it identifies them
     columns: Columns = field(default_factory=Columns)
     frequent_words: tuple[str, ...] | None = None  # words of the training data, the most frequent first
-    segmenter: Segmenter = ENGLISH  # divides raw text; `storage.segmenters` loads learned segmenters
+    segmenter: Segmenter = ENGLISH  # divides raw text; `storage.exports` loads learned segmenters
     model: str | None = None  # the name and the version of the model, for its parses
     language: str | None = None  # the language of the model, where its card states one
     _kept_ids: WordCache[list[int]] = field(default_factory=WordCache, init=False, compare=False, repr=False)

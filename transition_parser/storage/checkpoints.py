@@ -32,7 +32,7 @@ from transition_parser.storage.cards import (
     OWN_NAMES,
     PRETRAINED,
     front_matter,
-    installed_model,
+    installed_models,
     model_names,
     name_of,
     named_models,
@@ -41,6 +41,7 @@ from transition_parser.storage.exports import (
     WEIGHTS,
     Exported,
     checked_weights,
+    load_segmenter,
     own_names,
     packed_weights,
     read_config,
@@ -48,7 +49,6 @@ from transition_parser.storage.exports import (
     with_weights,
     write_config,
 )
-from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.text.languages import language_of
 from transition_parser.transitions import SYSTEMS
 from transition_parser.transitions.amr import AmrSystem
@@ -80,21 +80,14 @@ def model_path(model: str | os.PathLike) -> Path:
     short = language if language in BEST else path.name  # `english` is `en`
     name = next((name for name in BEST.get(short, ()) if _why_not_here(name) is None), short)
     named = named_models()
-    package = None if name in named or name in OWN_NAMES else installed_model(name)
-    if package is not None:
-        return package.folder
-    if name not in named and language is not None and (of_many := model_path(MULTILINGUAL)).is_dir():
-        return of_many
-    return named.get(name, path)
+    found = named.get(name) or (None if name in OWN_NAMES else installed_models().get(name))
+    return found or named.get(MULTILINGUAL if language else "", path)
 
 
 def language_named(model: str | os.PathLike) -> str | None:
     """Return the code of the language that names the model of many languages (`german`: `de`), None for other names."""
-    language = language_of(str(model))
-    if language is None or str(model).lower() in OWN_NAMES:
-        return None
-    path = model_path(model)
-    return language if path.is_dir() and path == model_path(MULTILINGUAL) else None
+    language = None if str(model).lower() in OWN_NAMES else language_of(str(model))
+    return language if language and model_path(model) == named_models().get(MULTILINGUAL) else None
 
 
 def _why_not_here(name: str) -> str | None:

@@ -171,7 +171,7 @@ class Experiment:
     def _train_segmenter(self) -> None:
         """Write a segmenter into the folder of the data, from which the export of a checkpoint copies it."""
         from transition_parser.preprocess.dependency import hold_out
-        from transition_parser.storage.segmenters import save_segmenter
+        from transition_parser.storage.exports import save_segmenter
         from transition_parser.training.segmenter import SegmenterOptions, train_segmenter, written_sentences
 
         sentences = written_sentences(self.files["train"])
