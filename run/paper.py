@@ -33,7 +33,7 @@ from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
 from transition_parser.base.process import signals_as_exits
 from transition_parser.graphs.dependency_score import marks_punctuation
-from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
+from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, TREES, Formalism
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -180,7 +180,7 @@ class Run:
 
     def scores_of_trees(self, folder: Path) -> dict[str, Any]:
         """Return the scores without punctuation, for each beam; nothing for AMRs, or without the PTB's tags."""
-        is_trees = formalism_of(self.settings["system"]) is TREES
+        is_trees = OF_SYSTEM[self.settings["system"]] is TREES
         if not is_trees or not all(marks_punctuation(self.files[split]) for split in SPLITS[1:]):
             return {}
         skipped: dict[str, Any] = {}

@@ -32,7 +32,7 @@ from typing import Any, Literal
 from paper import COUNTED, PAPERS, SKIPPED, SPLITS, read_results, read_table
 
 from transition_parser.base.errors import InputError
-from transition_parser.parsing.formalisms import formalism_of
+from transition_parser.parsing.formalisms import OF_SYSTEM
 
 Run = dict[str, Any]
 Rows = list[list[str]]
@@ -102,7 +102,7 @@ def of_row(runs: Iterable[Run], name: str) -> list[Run]:
 def rows(runs: Sequence[Run], splits: Sequence[str] = SPLITS) -> Rows:
     """Return the header and the rows of one table and corpus, all rows of the table in its order."""
     first = runs[0]["settings"]
-    table = read_table(first["paper"], first["table"], formalism_of(first["system"]))
+    table = read_table(first["paper"], first["table"], OF_SYSTEM[first["system"]])
     scored = ((split, beam) for run in runs for split, of in run[COUNTED].items() for beam in of)
     columns = list(dict.fromkeys(column for column in scored if column[0] in splits))
     columns.sort(key=lambda column: (SPLITS.index(column[0]), size_of(column[1])))

@@ -22,8 +22,7 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.smatch import Counts, smatch_counts
 from transition_parser.parsing.edits import order
-from transition_parser.parsing.formalisms.amr import Amr
-from transition_parser.parsing.formalisms.formalism import ReadTrees
+from transition_parser.parsing.formalisms.amr import Amr, ReadTrees
 from transition_parser.parsing.texts import Reading, read_sentences
 
 

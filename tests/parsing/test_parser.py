@@ -22,8 +22,8 @@ from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import preparation
-from transition_parser.parsing.formalisms import ToParse
 from transition_parser.parsing.search import search
+from transition_parser.parsing.texts import ToParse
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.pieces import normalize
 

@@ -27,9 +27,10 @@ from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_co
 from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
-from transition_parser.parsing.formalisms import AMR, ToParse
+from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parses import AmrParse, NbestRank, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
+from transition_parser.parsing.texts import ToParse
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalize
 from transition_parser.transitions import make_system

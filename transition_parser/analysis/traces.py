@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from transition_parser.drawing.amrs import steps_drawings
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.oracles.static import oracle
-from transition_parser.parsing.formalisms import Formalism
+from transition_parser.parsing.formalisms import AMR, Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
 from transition_parser.parsing.parses import SentenceParse
 from transition_parser.text.pieces import normalize
@@ -54,7 +55,7 @@ class TracedDerivation:
     steps: tuple[Step, ...]  # one more than its actions, or none if they were not asked for
     mean_log_probability: float  # see `Parse`
     log_probability: float  # of all actions together
-    drawings: Sequence[str] = ()  # of `Formalism.steps_drawings`; those of the graph are in `graph`
+    drawings: Sequence[str] = ()  # of all steps of an AMR; those of the graph are in `graph`
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def trace(
         shown, total = bool(drawings and steps), parse.mean_log_probability * (len(parse.actions) + 1)
         graph = graph_data(parse, parse.annotated(), shown)
         configurations = [step.configuration for step in steps]
-        pictures = formalism.steps_drawings(sentence.forms, configurations) if shown else ()
+        pictures = steps_drawings(sentence.forms, configurations) if shown and formalism is AMR else ()
         derivation = TracedDerivation(graph, len(actions), tuple(steps), total / (len(actions) + 1), total, pictures)
         derivations.append(derivation)
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))

@@ -25,7 +25,7 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles import static
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
-from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
+from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, TREES
 from transition_parser.preprocess.aligner.aligner import STYLES, aligned, marked, train_table, with_sentences
 from transition_parser.preprocess.amr import (
     RULE,
@@ -160,7 +160,7 @@ def run_oracle(arguments: argparse.Namespace) -> int:
     """
     if arguments.json and arguments.out_actions == "-":
         raise InputError("--json needs standard output for itself: give a file for --out-actions")
-    formalism = formalism_of(arguments.system)
+    formalism = OF_SYSTEM[arguments.system]
     check_options(arguments, _ORACLE_OPTIONS, formalism, f"--system {arguments.system} builds {formalism.name}")
     return {TREES: _run_trees, AMR: _run_amr}[formalism](arguments)
 

@@ -7,11 +7,12 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from transition_parser.base.errors import InputError, UnusedBeamWarning, needs_extra
+from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, needs_extra
 from transition_parser.base.files import replacing
 from transition_parser.cli.options import Command, add, import_user_dir, port, positive
+from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.formalisms import formalism_of_files
 
 _BEAM = 4
@@ -39,10 +40,24 @@ def run_draw(arguments: argparse.Namespace) -> int:
     The picture of an AMR includes the words that its nodes are aligned to. SVG needs no other package, PNG and PDF need
     the extra `draw`; .tex is a tree for the LaTeX package tikz-dependency.
     """
+    from transition_parser.drawing.svg import write_drawing
+    from transition_parser.drawing.trees import latex
+
     if Path(arguments.output).suffix not in FORMATS:
         raise InputError(f"{arguments.output}: the name must end in {', '.join(FORMATS)}")
     with replacing(arguments.output) as temporary:
-        formalism_of_files(arguments.input).draw(arguments.input, arguments.id, temporary)
+        formalism: Any = formalism_of_files(arguments.input)
+        graphs, wanted = formalism.read_graphs(arguments.input), arguments.id
+        found = next((one for one in graphs if wanted is None or one.id == wanted), None)
+        if found is None:
+            problem = "the file holds no sentences" if wanted is None else f"no sentence {wanted!r}"
+            raise input_error(problem, arguments.input)
+        if temporary.suffix != ".tex":
+            write_drawing(formalism.from_gold(found).drawings()[0], temporary)
+        elif isinstance(found, Sentence):
+            temporary.write_text(latex(found), encoding="utf-8")
+        else:
+            raise InputError("LaTeX is for trees, not AMRs: write .svg or .pdf")
     return 0
 
 

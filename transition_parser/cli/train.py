@@ -41,7 +41,7 @@ from transition_parser.cli.options import (
     positive,
     print_figures,
 )
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, OF_SYSTEM, TREES, Formalism, formalism_of_files
 from transition_parser.text.columns import KNOWN, predicted
 
 if TYPE_CHECKING:
@@ -240,8 +240,8 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
     """Return the options of preprocessing; columns whose options were not given are used if `flags` need them."""
     system = arguments.system or formalism.default_system
-    if formalism_of(system) is not formalism:
-        raise InputError(f"--system {system} builds {formalism_of(system).name}, but the files hold {formalism.name}")
+    if OF_SYSTEM[system] is not formalism:
+        raise InputError(f"--system {system} builds {OF_SYSTEM[system].name}, but the files hold {formalism.name}")
     values, ours = {**vars(arguments), "system": system}, _option_names(formalism)
     for other in FORMALISMS:
         for name in _option_names(other) - ours:

@@ -40,7 +40,7 @@ from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, ToParse, formalism_of
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.preparation import (
@@ -59,6 +59,7 @@ from transition_parser.parsing.texts import (
     LANG,
     Layout,
     Reading,
+    ToParse,
     check_given,
     checked_forms,
     read_sentences,
@@ -70,7 +71,7 @@ from transition_parser.parsing.texts import (
 from transition_parser.storage.cards import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.storage.exports import check_finite
-from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled
+from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled, values_of_words
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.pieces import normalize
 from transition_parser.text.segmentation import LONGEST
@@ -182,7 +183,7 @@ class Parser(Generic[P_co]):
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest = nbest
         self.threads = threads or torch.get_num_threads()
-        self.formalism = formalism_of(resources.parser.system)
+        self.formalism = OF_SYSTEM[resources.parser.system]
         self.reading = Reading(self.formalism.sentence, None, longest, self.resources.segmenter)
         if not edits and self.formalism is not AMR:
             raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
@@ -242,7 +243,7 @@ class Parser(Generic[P_co]):
         }  # fmt: skip
         options["domain"] = domain = domain or language_named(model)
         loaded, resources = load_model(model)
-        formalism = formalism_of(resources.parser.system)
+        formalism = OF_SYSTEM[resources.parser.system]
         if kind not in (None, *(one.name for one in FORMALISMS)):
             raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
         if kind not in (None, formalism.name):
@@ -428,7 +429,7 @@ class Parser(Generic[P_co]):
             raise InputError(f"segment and conll18 are for trees; {problem}: leave them out")
         sentences: Iterable[Any] = self.read(gold)
         if formalism is not AMR:
-            read = formalism.read_graphs(gold)
+            read = TREES.read_graphs(gold)
             sentences = self.tokenize(raw_text(read)) if segment else (one.untagged(self.given_columns) for one in read)
         with TemporaryDirectory() as folder:
             written = parsed or Path(folder, f"parsed{formalism.suffix}")
@@ -472,7 +473,7 @@ class Parser(Generic[P_co]):
     def _to_parse(self, sentence: AnySentence, number: int, given: Given | None = None) -> ToParse:
         forms = checked_forms(sentence, self.reading, number)
         if self.given_columns:
-            values = self.formalism.annotations_of(sentence, self.given_columns)
+            values = values_of_words(sentence, self.given_columns, self.formalism.name)
             check_given(sentence, values, self.resources.columns, number)
         words = [normalize(form) for form in forms]
         if self._unchecked:
@@ -541,7 +542,11 @@ class Parser(Generic[P_co]):
         best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
-        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))
+        replayed: Iterator[Any]
+        if self.formalism is AMR:
+            replayed = iter(AMR.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))
+        else:
+            replayed = iter(TREES.replay(self.resources, rows))
         return encoder_out, [[*islice(replayed, len(derivations))] for derivations in best]
 
     def read_trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
@@ -609,7 +614,7 @@ class Parser(Generic[P_co]):
 
     def _annotations(self, batch: list[ToParse], columns: Collection[str]) -> Annotations:
         """Return column → for each sentence the values of its words; the domain comes from the parser's options."""
-        given = [self.formalism.annotations_of(one.sentence, columns) for one in batch]
+        given = [values_of_words(one.sentence, columns, self.formalism.name) for one in batch]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if DOMAIN in columns:
             annotations[DOMAIN] = [[one.domain or UNKNOWN] for one in batch]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, groupby, islice
-from typing import Any, BinaryIO, Literal, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TypeGuard
 
 from transition_parser.base.errors import InputError, errors_at, input_error, warn
 from transition_parser.base.files import open_input, unpacked_name
@@ -29,6 +29,9 @@ from transition_parser.text.segmentation import (
     one_sentence,
 )
 from transition_parser.text.tokens import Token, tokenize, tokens_of_amrs
+
+if TYPE_CHECKING:
+    from transition_parser.parsing.given import Given
 
 Layout = Literal["raw", "tokenize", "tokens", "vertical"]
 
@@ -57,6 +60,15 @@ class Reading(NamedTuple):
     layout: Layout | None = None
     longest: int = LONGEST
     segmenter: Segmenter = ENGLISH
+
+
+class ToParse(NamedTuple):
+    """A sentence to parse, its words as the network reads them (`normalize`), the facts about it, and its domain."""
+
+    sentence: Any
+    words: list[str]
+    facts: Given | None = None
+    domain: str | None = None
 
 
 class TextReader:

@@ -32,7 +32,7 @@ from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.tagging import TagHeads, check_tagged
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import WordInputs, WordTensors
-from transition_parser.parsing.formalisms import formalism_of
+from transition_parser.parsing.formalisms import OF_SYSTEM
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.states.costs import GoldTrees
@@ -95,7 +95,7 @@ class TransitionParsingTask(FairseqTask):
         self.resources = resources
         self.table = resources.table
         self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
-        self.formalism = formalism_of(resources.parser.system)
+        self.formalism = OF_SYSTEM[resources.parser.system]
         self._explorer = explorer_of(cfg, resources)
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._of_trees = False  # set by `build_model`, too

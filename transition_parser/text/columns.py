@@ -365,6 +365,12 @@ class Columns:
         return cls(values["columns"], forms, seen, of_domains, _forms_of_domains(Path(folder, FORMS_FILE)))
 
 
+def values_of_words(sentence: Any, columns: Iterable[str], graphs: str) -> dict[str, Sequence[str]]:
+    """Return column → its values for the words of a sentence (`_` for no value), for columns of this kind of graphs."""
+    read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and graphs in KNOWN[name].graphs}
+    return {name: column.values(sentence) for name, column in read.items()}
+
+
 def filled(given: Sequence[str], predicted: Sequence[str]) -> list[str]:
     """Return the given values of words, and the predicted value where none is given."""
     return [value if own == UNKNOWN else own for own, value in zip(given, predicted, strict=True)]

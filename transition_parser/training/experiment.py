@@ -23,7 +23,7 @@ from transition_parser.base.files import folder as made_folder
 from transition_parser.base.files import locked_file, replacing
 from transition_parser.base.model_files import read_json, sha256_of, write_json
 from transition_parser.data.resources import SEGMENTER_FILES
-from transition_parser.parsing.formalisms import AMR, Formalism, formalism_of
+from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, Formalism
 from transition_parser.preprocess.splits import check_undivided
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for, domain_of
@@ -70,7 +70,7 @@ class Experiment:
     @property
     def formalism(self) -> Formalism:
         """The formalism of the transition system."""
-        return formalism_of(self.options["system"])
+        return OF_SYSTEM[self.options["system"]]
 
     @property
     def splits(self) -> list[str]:

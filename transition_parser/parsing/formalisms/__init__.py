@@ -1,8 +1,8 @@
 """Floor 6 (see CONTRIBUTING.md): the differences between dependency trees and AMRs.
 
-`formalism_of` selects the formalism by the transition system, `formalism_of_files` by the files. Most other code uses
-the methods of the `Formalism` that these functions return. Some code still compares this object with `TREES` or `AMR`:
-the command line, whose options differ, and the steps and evaluations of training.
+`OF_SYSTEM` selects the formalism by the transition system, `formalism_of_files` by the files. Most other code uses the
+methods of the formalism. Some code still compares this object with `TREES` or `AMR`: the command line, whose options
+differ, and the steps and evaluations of training.
 """
 
 from __future__ import annotations
@@ -15,34 +15,14 @@ from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import open_input, unpacked_name
-from transition_parser.parsing.formalisms.amr import AMR
-from transition_parser.parsing.formalisms.formalism import Formalism, Report, ToParse
-from transition_parser.parsing.formalisms.trees import TREES
+from transition_parser.parsing.formalisms.amr import AMR, Amr
+from transition_parser.parsing.formalisms.trees import TREES, Trees
 from transition_parser.parsing.parses import AmrParse, Parse
 
+Formalism = Trees | Amr  # both say how to read, replay, annotate, score and validate sentences of a kind
 FORMALISMS: tuple[Formalism, ...] = (TREES, AMR)
-
-__all__ = [
-    "AMR",
-    "FORMALISMS",
-    "TREES",
-    "Formalism",
-    "Report",
-    "ToParse",
-    "formalism_of",
-    "formalism_of_files",
-    "read",
-    "score",
-]
-
-
-def formalism_of(system: str) -> Formalism:
-    """Return the formalism of the graphs that a transition system builds. Raises `InputError` for an unknown system."""
-    for formalism in FORMALISMS:
-        if system in formalism.systems:
-            return formalism
-    known = ", ".join(name for formalism in FORMALISMS for name in formalism.systems)
-    raise InputError(f"unknown transition system {system!r}: give one of {known}")
+__all__ = ["AMR", "FORMALISMS", "OF_SYSTEM", "TREES", "Formalism", "formalism_of_files", "read", "score"]
+OF_SYSTEM: dict[str, Formalism] = {system: formalism for formalism in FORMALISMS for system in formalism.systems}
 
 
 def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
@@ -60,7 +40,7 @@ def read(path: str | os.PathLike) -> Iterator[Any]:
 
     Raises `InputError` at a broken sentence, and at one without a graph.
     """
-    formalism = formalism_of_files(path)
+    formalism: Any = formalism_of_files(path)
     return map(formalism.from_gold, formalism.read_graphs(path))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,9 @@ from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
-from transition_parser.parsing.formalisms.formalism import Formalism, ReadTrees, Report, ToParse
+from transition_parser.parsing.formalisms.trees import Report
 from transition_parser.parsing.parses import AmrParse, edited
+from transition_parser.parsing.texts import ToParse
 from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from transition_parser.modules.semantic_roles import Readings
     from transition_parser.modules.tagging import Tags
 
+ReadTrees = Callable[[Sequence[Sequence[str]]], Sequence["DependencyTree"]]  # words of sentences → their trees
 _LONGEST = 100  # words of a sentence whose tree edits may ask for
 
 
@@ -41,7 +43,7 @@ def _smatch(sums: Mapping[str, float]) -> float:
     return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
 
 
-class Amr(Formalism):
+class Amr:
     """The formalism of AMRs. Validation in training uses Smatch from 0 to 1, by one hill climb without restarts."""
 
     name, files, suffix = "AMRs", "AMR", ".amr"
@@ -49,7 +51,7 @@ class Amr(Formalism):
     sentence, read_graphs = AmrEntry, staticmethod(read_bank)
     annotations = ("scores", "actions", "alignment_markers", "wiki")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
-    grows = ("nodes", "edges")
+    grows: ClassVar = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
     # with an exponent above 1, later hypotheses would rank first, although they are ever longer and worse.
@@ -65,6 +67,8 @@ class Amr(Formalism):
         trees: ReadTrees | None = None,
     ) -> list[AmrParse]:
         """Return the parses with the AMRs that derivations build, replayed once through the pure-Python machine.
+
+        trees: a parser of the sentences whose trees edits ask for; None for edits without trees
 
         Facts complete the AMR of a guided derivation. Edits that contradict a fact are not made. Where there are facts,
         gaps in the numbers of roles stay.
@@ -96,17 +100,14 @@ class Amr(Formalism):
         constants = parse.graph.constants
         return {"node_scores": [None if node in constants else next(right) for node in range(len(parse.graph))]}
 
-    def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
-        from transition_parser.drawing.amrs import steps_drawings
-
-        return steps_drawings(words, configurations)
-
     def from_gold(self, sentence: AmrEntry) -> AmrParse:
+        """Return an entry of a file with its graph as a parse without scores."""
         graph, tokens = sentence.amr, sentence.tokens or split_tokens(sentence.text)
         with_words = replace(sentence, metadata={**sentence.metadata, "tok": " ".join(tokens)})
         return AmrParse(with_words, graph, sentence.alignments or ((),) * len(graph), sentence.wiki)
 
     def configuration(self, state: AmrState) -> dict[str, Any]:
+        """Return a configuration of the transition system as plain data."""
         return {
             "stack": list(state.stack),
             "aside": list(state.aside),
@@ -118,6 +119,7 @@ class Amr(Formalism):
         }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
+        """Return the scores of a file against a gold file."""
         from transition_parser.graphs.smatch import compare_banks, total
 
         given = {**self.score_options, **(options or {})}
@@ -152,6 +154,7 @@ class Amr(Formalism):
         return graphs
 
     def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
+        """Return name of a count of `sums` → its value for one sentence."""
         from transition_parser.graphs.smatch import Counts, graph_triples, smatch_counts
 
         counts = Counts(0, 0, len(graph_triples(gold).normalized))

@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.parsing.formalisms.formalism import Formalism, ReadTrees, Report, ToParse
 from transition_parser.parsing.parses import Parse, graph_of
+from transition_parser.parsing.texts import ToParse
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, filled
 from transition_parser.transitions import TREE_SYSTEMS
 from transition_parser.transitions.tree_system import NO_HEAD, State
@@ -27,7 +27,14 @@ def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
     return lambda sums: round(100.0 * sums[name] / sums["_words"], 2) if sums["_words"] else 0.0
 
 
-class Trees(Formalism):
+class Report(NamedTuple):
+    """Scores of a file."""
+
+    figures: dict[str, Any]  # the scores by name, as `--json` prints them
+    text: str  # the scores as a text for people
+
+
+class Trees:
     """The formalism of dependency trees. Validation in training compares full relations, and scores in percent."""
 
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
@@ -36,17 +43,12 @@ class Trees(Formalism):
     annotations = ("scores", "actions")
     score_options: ClassVar = {"conll18": False, "full_labels": False, "punct": None}
     lenpen = 1.0
-    grows = ("arcs",)
+    grows: ClassVar = ("arcs",)  # the lists of `configuration` that grow with a derivation
     sums = ("_words", "_heads", "_labeled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labeled")}
 
-    def replay(
-        self,
-        resources: Resources,
-        found: Iterable[tuple[ToParse, Hypothesis, Tags]],
-        edits: bool = True,
-        trees: ReadTrees | None = None,
-    ) -> list[Parse]:
+    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Parse]:
+        """Return the parses of sentences with the trees that derivations build."""
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 
         table, parses = resources.table, []
@@ -69,12 +71,8 @@ class Trees(Formalism):
         relations = zip(ours.relations, theirs.relations, strict=True)
         return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
 
-    def latex(self, sentence: Sentence) -> str:
-        from transition_parser.drawing.trees import latex
-
-        return latex(sentence)
-
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
+        """Return the scores of a file against a gold file."""
         from transition_parser.graphs import dependency_score as comparing
 
         given = options or {}
@@ -96,9 +94,11 @@ class Trees(Formalism):
         return Report(figures, text)
 
     def from_gold(self, sentence: Sentence) -> Parse:
+        """Return a sentence of a file with its tree as a parse without scores."""
         return Parse(sentence, sentence.tree())
 
     def configuration(self, state: State) -> dict[str, Any]:
+        """Return a configuration of a transition system as plain data."""
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
@@ -121,6 +121,7 @@ class Trees(Formalism):
         return graphs
 
     def count(self, gold: DependencyTree, system: DependencyTree | None) -> Mapping[str, float]:
+        """Return name of a count of `sums` → its value for one sentence."""
         if system is None:
             return {"_words": len(gold), "_heads": 0, "_labeled": 0}
         return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
