@@ -52,11 +52,10 @@ def test_nodes_and_roles_of_the_tree_do_not_cover_each_other(entry):
     layout = AmrLayout(nodes, graph.edges, graph.top)
     for one, other in combinations(layout.boxes, 2):
         assert one.row != other.row or abs(one.x - other.x) >= (one.slot + other.slot) / 2
-    for edge, run in ((edge, run) for edge, runs in layout.runs.items() for run in runs):
+    for edge, run in layout.runs.items():
         assert layout.boxes[layout.ends(edge)[0]].y < run.y < layout.floor
-        others = [other for runs in layout.runs.values() for other in runs if other is not run]
-        for other in others:
-            if (other.row, other.track) == (run.row, run.track) and run.track >= 0:
+        for other in layout.runs.values():
+            if other is not run and (other.row, other.track) == (run.row, run.track):
                 assert other.extent[1] < run.extent[0] or other.extent[0] > run.extent[1]
 
 

@@ -13,7 +13,6 @@ import math
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from transition_parser.drawing.svg import doubt, element, figure, number, picture, text, text_width, tip, title
@@ -74,7 +73,10 @@ class Box:
 
 @dataclass
 class Run:
-    """A horizontal run of a re-entrant edge below a layer. The first run bears the role, which has a width."""
+    """The horizontal run of a re-entrant edge below the layer of its upper node, and its role, which has a width.
+
+    The nodes of an edge are in one layer or in neighboring ones, since the layers are those of a breadth-first search.
+    """
 
     row: int
     start: float
@@ -82,7 +84,7 @@ class Run:
     role: float
     y: float = 0.0
     role_y: float = 0.0
-    track: int = -1  # -1: almost straight, without a track
+    track: int = 0
 
     @property
     def role_range(self) -> tuple[float, float]:
@@ -178,32 +180,11 @@ def _boxes(nodes: Sequence[Node], edges: Sequence[Edge], forest: Forest) -> list
     return [boxes[node] for node in range(len(nodes))]
 
 
-def _gaps(boxes: Sequence[Box]) -> list[list[tuple[float, float]]]:
-    """Return for each layer the ranges of x in which a line meets neither a node nor the role above a node."""
-    rows: list[list[tuple[float, float]]] = []
-    for row in range(max((box.row for box in boxes), default=-1) + 1):
-        left, gaps = -math.inf, []
-        for box in sorted((box for box in boxes if box.row == row), key=lambda box: box.x):
-            gaps.append((left, box.x - box.slot / 2 - 6))
-            left = box.x + box.slot / 2 + 6
-        rows.append([(low, high) for low, high in [*gaps, (left, math.inf)] if low <= high])
-    return rows
-
-
-def _columns(upper: Box, lower: Box, gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
-    """Return the x at which an edge passes each layer below its upper node; the last is beside the lower node."""
-    x, way, side = upper.x, [], lower.slot / 2 + _GAP / 2
-    for row in range(upper.row + 1, lower.row):
-        x = min((min(max(x, low), high) for low, high in gaps[row]), key=lambda place, x=x: abs(place - x))
-        way.append(x)
-    return [*way, min((lower.x - side, lower.x + side), key=lambda end: abs(end - x))]
-
-
 class _Ports:
-    """Places at the bottoms of nodes, and in gaps; places for several edges are a little apart."""
+    """Places at the bottoms of nodes, those for several edges a little apart."""
 
     def __init__(self, boxes: Sequence[Box]) -> None:
-        self._boxes, self._used = boxes, Counter[tuple]()
+        self._boxes, self._used = boxes, Counter[tuple[int, int]]()
 
     def below(self, node: int, sign: int) -> float:
         """Return a place below the right (1) or left half (-1) of a node."""
@@ -211,33 +192,20 @@ class _Ports:
         box, count = self._boxes[node], self._used[node, sign] - 1
         return box.x + sign * max(box.width / 2 - 6 - 5 * count, 2)
 
-    def side(self, node: int, x: float) -> int:
-        """Return the half of a node from which an edge goes to a column: the nearer one, or a free one right above."""
-        box, near = self._boxes[node], 1 if x >= self._boxes[node].x else -1
-        crowded = self._used[node, near] > self._used[node, -near] and abs(x - box.x) < box.width / 2
-        return -near if crowded else near
 
-    def column(self, row: int, x: float) -> float:
-        """Return a place in a layer at about x."""
-        self._used[row, "column", round(x)] += 1
-        return x + (0, 4, -4, 2, -2)[(self._used[row, "column", round(x)] - 1) % 5]
-
-
-def _route(edge: Edge, boxes: Sequence[Box], gaps: Sequence[Sequence[tuple[float, float]]], ports: _Ports) -> list[Run]:
-    """Return the runs of a re-entrant edge from the bottom of its upper node to the side of its lower node.
+def _route(edge: Edge, boxes: Sequence[Box], ports: _Ports) -> Run:
+    """Return the run of a re-entrant edge from the bottom of its upper node to the side of its lower node.
 
     If both nodes are in one layer, it is attached to both bottoms.
     """
     role = text_width(edge.role, "role") + 4
     first, last = _ends(edge, boxes)
     upper, lower = boxes[first], boxes[last]
+    sign = 1 if lower.x >= upper.x else -1
     if upper.row == lower.row:
-        sign = 1 if lower.x >= upper.x else -1
-        return [Run(upper.row, ports.below(first, sign), ports.below(last, -sign), role)]
-    columns = _columns(upper, lower, gaps)
-    points = [ports.below(first, ports.side(first, columns[0]))]
-    points += [ports.column(upper.row + 1 + k, x) for k, x in enumerate(columns)]
-    return [Run(upper.row + k, *ends, 0.0 if k else role) for k, ends in enumerate(pairwise(points))]
+        return Run(upper.row, ports.below(first, sign), ports.below(last, -sign), role)
+    end = lower.x - sign * (lower.slot / 2 + _GAP / 2)
+    return Run(upper.row, ports.below(first, 1 if end >= upper.x else -1), end, role)
 
 
 def _ends(edge: Edge, boxes: Sequence[Box]) -> tuple[int, int]:
@@ -250,14 +218,13 @@ def _give_tracks(runs: Iterable[Run], rows: int) -> list[int]:
     """Give each run a track, and return the number of tracks below each layer. Short runs get tracks near the nodes."""
     tracks: list[list[list[tuple[float, float]]]] = [[] for _ in range(rows)]
     for run in sorted(runs, key=lambda run: abs(run.end - run.start)):
-        if run.role or abs(run.end - run.start) >= 9:
-            low, high = run.extent
-            zone = tracks[run.row]
-            free = (i for i, taken in enumerate(zone) if all(high < left or low > right for left, right in taken))
-            run.track = next(free, len(zone))
-            if run.track == len(zone):
-                zone.append([])
-            zone[run.track].append((low, high))
+        low, high = run.extent
+        zone = tracks[run.row]
+        free = (i for i, taken in enumerate(zone) if all(high < left or low > right for left, right in taken))
+        run.track = next(free, len(zone))
+        if run.track == len(zone):
+            zone.append([])
+        zone[run.track].append((low, high))
     return list(map(len, tracks))
 
 
@@ -267,11 +234,10 @@ class AmrLayout:
     def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge], top: int | None) -> None:
         self.edges, self.forest = edges, forest_of(nodes, edges, top)
         self.boxes = _boxes(nodes, edges, self.forest)
-        gaps, ports = _gaps(self.boxes), _Ports(self.boxes)
-        in_forest = set(self.forest.edge_to.values())
-        self.runs = {i: _route(edge, self.boxes, gaps, ports) for i, edge in enumerate(edges) if i not in in_forest}
-        runs = [run for of_edge in self.runs.values() for run in of_edge]
-        zones = [count * _TRACK + 4 if count else 0 for count in _give_tracks(runs, len(gaps))]
+        ports, in_forest = _Ports(self.boxes), set(self.forest.edge_to.values())
+        self.runs = {i: _route(edge, self.boxes, ports) for i, edge in enumerate(edges) if i not in in_forest}
+        tracks = _give_tracks(self.runs.values(), max((box.row for box in self.boxes), default=-1) + 1)
+        zones = [count * _TRACK + 4 if count else 0 for count in tracks]
         rows = [_BOX / 2]
         for zone in zones:
             rows.append(rows[-1] + _BOX + zone + _FAN + _ROLES + _ARROW)
@@ -279,10 +245,9 @@ class AmrLayout:
         self.bottoms = [row + _BOX / 2 + zone for row, zone in zip(rows, zones)]  # of zones
         for box in self.boxes:
             box.y = rows[box.row]
-        for run in runs:
-            bottom = rows[run.row] + _BOX / 2
-            middle = bottom + 6 if run.track < 0 else bottom + (run.track + 0.5) * _TRACK + 4
-            covers = run.role > 0 and abs(run.end - run.start) < run.role + 24  # the role would cover its run
+        for run in self.runs.values():
+            middle = rows[run.row] + _BOX / 2 + (run.track + 0.5) * _TRACK + 4
+            covers = abs(run.end - run.start) < run.role + 24  # the role would cover its run
             run.y, run.role_y = (middle - 6, middle + 5) if covers else (middle, middle)
 
     def ends(self, i: int) -> tuple[int, int]:
@@ -293,7 +258,7 @@ class AmrLayout:
     def extent(self) -> tuple[float, float]:
         """The lowest and highest x."""
         sides = [(box.x - box.slot / 2, box.x + box.slot / 2) for box in self.boxes]
-        sides += [run.extent for runs in self.runs.values() for run in runs]
+        sides += [run.extent for run in self.runs.values()]
         return min((low for low, _ in sides), default=0.0), max((high for _, high in sides), default=0.0)
 
 
@@ -383,12 +348,12 @@ def _edges(layout: AmrLayout) -> Iterator[_DrawnEdge]:
             path = f"M{x1} {number(start)}V{number(bottom)}C{x1} {curve} {x2} {curve} {x2} {number(role)}V{number(end)}"
             point = (lower.x, end, 0, 1) if layout.edges[i].target == child else (x, start, 0, -1)
             yield _edge(layout, i, path, point, (lower.x, end - _ARROW - _ROLES / 2))
-    for i, runs in layout.runs.items():
-        corners = _corners(runs, *(layout.boxes[node] for node in layout.ends(i)))
+    for i, run in layout.runs.items():
+        corners = _corners(run, *(layout.boxes[node] for node in layout.ends(i)))
         is_down = layout.ends(i)[1] == layout.edges[i].target
         before, last = corners[-2:] if is_down else corners[1::-1]
         point = (*last, last[0] - before[0], last[1] - before[1])
-        place = (sum(runs[0].role_range) / 2, runs[0].role_y)
+        place = (sum(run.role_range) / 2, run.role_y)
         yield _edge(layout, i, _rounded(corners), point, place, again=True)
 
 
@@ -401,16 +366,13 @@ def _edge(
     return _DrawnEdge(i, *(element("g", *parts, class_="edge", data_edge=i) for parts in ((line, arrow), (role,))))
 
 
-def _corners(runs: Sequence[Run], upper: Box, lower: Box) -> list[tuple[float, float]]:
+def _corners(run: Run, upper: Box, lower: Box) -> list[tuple[float, float]]:
     """Return the corners of a re-entrant edge, from its upper node to its lower one."""
-    corners = [(runs[0].start, upper.y + _BOX / 2)]
-    for run in runs:
-        corners += [(run.start, run.y), (run.end, run.y)]
-    last = runs[-1].end
+    corners = [(run.start, upper.y + _BOX / 2), (run.start, run.y), (run.end, run.y)]
     if upper.row == lower.row:
-        return [*corners, (last, lower.y + _BOX / 2)]
-    side = lower.width / 2 if last > lower.x else -lower.width / 2
-    return [*corners, (last, lower.y), (lower.x + side, lower.y)]
+        return [*corners, (run.end, lower.y + _BOX / 2)]
+    side = lower.width / 2 if run.end > lower.x else -lower.width / 2
+    return [*corners, (run.end, lower.y), (lower.x + side, lower.y)]
 
 
 def _rounded(corners: Sequence[tuple[float, float]]) -> str:
