@@ -18,9 +18,16 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.oracles.amr_check import Derived, derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table, with_sentences
 from transition_parser.preprocess.limits import breach, learned
-from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of
+from transition_parser.preprocess.splits import (
+    by_frequency,
+    data_folder,
+    make_pieces,
+    save_words,
+    source_line,
+    values_of,
+)
 from transition_parser.text.columns import KNOWN, Columns
-from transition_parser.text.pieces import Pieces, make_pieces, normalize, save_words
+from transition_parser.text.pieces import Pieces, normalize
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions

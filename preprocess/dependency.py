@@ -17,7 +17,14 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import NonProjectiveError, oracle
-from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of
+from transition_parser.preprocess.splits import (
+    by_frequency,
+    data_folder,
+    make_pieces,
+    save_words,
+    source_line,
+    values_of,
+)
 from transition_parser.text.columns import (
     KNOWN,
     Columns,
@@ -26,7 +33,7 @@ from transition_parser.text.columns import (
     seen_with_tags,
     values_of_forms,
 )
-from transition_parser.text.pieces import Pieces, make_pieces, normalize, save_words
+from transition_parser.text.pieces import Pieces, normalize
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE, run_here
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.preprocess.splits import save_words, train_pieces
 from transition_parser.text.pieces import (
     FILE_NAME,
     MOST_WORDS,
@@ -19,8 +20,6 @@ from transition_parser.text.pieces import (
     Pieces,
     load_words,
     normalize,
-    save_words,
-    train_pieces,
     windows,
 )
 

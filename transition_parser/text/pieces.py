@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
@@ -145,46 +144,6 @@ class Pieces:
         return [self.model.decode_pieces(group) for group in groups]
 
 
-def make_pieces(
-    sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, source: str | os.PathLike | None = None
-) -> Pieces:
-    """Write `spm.model` into `folder`. It is copied from the folder `source`, or trained if `source` is None."""
-    if source is None:
-        return train_pieces(sentences, folder, size)
-    pieces = Pieces.load(source)
-    shutil.copyfile(Path(source, FILE_NAME), Path(folder, FILE_NAME))
-    return pieces
-
-
-def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int) -> Pieces:
-    """Train a byte-pair model (Sennrich et al. 2016) with byte fallback, and write `spm.model` into `folder`."""
-    # The lines are whole sentences, not words, because sentencepiece draws its first candidates from the distinct
-    # lines. With words as lines, a frequent word would weigh no more than a rare one.
-    # The lines are a list, because sentencepiece would turn an interrupt inside a generator into an error of its own.
-    text = [" ".join(map(normalize, words)) for words in sentences]
-    path = Path(folder, FILE_NAME)
-    sentencepiece.set_random_generator_seed(1)
-    try:
-        with open(path, "wb") as file:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(text),
-                model_writer=file,
-                model_type="bpe",
-                vocab_size=size,
-                hard_vocab_limit=False,
-                byte_fallback=True,
-                character_coverage=0.9995,
-                normalization_rule_name="identity",
-                num_threads=1,  # the same pieces on every machine
-                minloglevel=2,
-            )
-    except RuntimeError as error:  # `size` is smaller than the number of bytes and frequent characters
-        needed = re.search(r"required_chars\. \d+ vs (\d+)", str(error))
-        reason = f"at least {needed[1]} are needed here" if needed else str(error)
-        raise input_error(f"{size} subword pieces can't be made: {reason}") from None
-    return Pieces(path)
-
-
 class Window(NamedTuple):
     """A window over the words `first` ≤ i < `stop`; the encodings of `kept_from` ≤ i < `kept_stop` come from it."""
 
@@ -222,11 +181,6 @@ def windows(sizes: Sequence[int], longest: int) -> list[Window]:
 
 WORD_LIST = "words.txt"
 MOST_WORDS = 100_000  # rarer words are left out
-
-
-def save_words(words: Sequence[str], folder: str | os.PathLike) -> None:
-    """Write up to `MOST_WORDS` normalized words, the most frequent first, one a line."""
-    Path(folder, WORD_LIST).write_text("".join(f"{word}\n" for word in words[:MOST_WORDS]), encoding="utf-8")
 
 
 def load_words(folder: str | os.PathLike) -> tuple[str, ...] | None:
