@@ -39,21 +39,6 @@ def test_the_text_of_a_sentence_is_its_comment_or_is_put_together_from_its_token
     assert Sentence((token, Row("1", "de"), Row("2", "le"), Row("3", "!"))).text == "du!"
 
 
-@pytest.mark.parametrize(
-    ("text", "places"),
-    [("don't 10 000", ((0, 2), (2, 5), (6, 12))), ("don't10 000", ((0, 2), (2, 5), (5, 11))), ("do not 10 000", ())],
-)
-def test_the_places_of_words_in_the_text(text, places):
-    (sentence,) = parse(GOOD.replace("# sent_id", f"# text = {text}\n# sent_id"))
-    assert sentence.places_in_text() == places
-    assert not parse(GOOD)[0].places_in_text()
-
-
-def test_words_that_do_not_spell_their_token_have_its_place():
-    text = GOOD.replace("don't", "dont").replace("# sent_id", "# text = dont 10 000\n# sent_id")
-    assert parse(text)[0].places_in_text() == ((0, 4), (0, 4), (5, 11))
-
-
 def test_ranges_and_empty_nodes_are_no_words():
     (sentence,) = parse(GOOD)
     assert sentence.forms == ["do", "n't", "10 000"]

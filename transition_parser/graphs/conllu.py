@@ -133,25 +133,6 @@ class Sentence:
         """
         return self.comment("text") or "".join(_tokens_with_spaces(self)).strip(" ")
 
-    def places_in_text(self) -> tuple[tuple[int, int], ...]:
-        """Return start and end of each word in `# text`, () if that comment is missing or the tokens do not spell it.
-
-        Words that do not spell their multi-word token (`du`: `de`, `le`) have the place of the token.
-        """
-        text, here = self.comment("text") or "", 0
-        places: list[tuple[int, int]] = []
-        for row, words in self.token_rows():
-            start = text.find(row.form, here)
-            if start < 0 or text[here:start].strip():
-                return ()
-            here = start + len(row.form)
-            forms = [word.form for word in words]
-            for form in forms:
-                size = len(form) if "".join(forms) == row.form else 0
-                places.append((start, start + size if size else here))
-                start += size
-        return tuple(places)
-
     @property
     def is_alternative(self) -> bool:
         """True for another parse of the previous sentence (`# nbest = 2/5`)."""

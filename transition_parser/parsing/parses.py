@@ -210,7 +210,7 @@ class Parse(SentenceParse):
     def words(self) -> tuple[TreeWord, ...]:
         """The words, in order."""
         rows = self.sentence.words
-        places = self.sentence.spans or self.sentence.places_in_text() or [(None, None)] * len(rows)
+        places = self.sentence.spans or [(None, None)] * len(rows)
         arcs = zip(rows, self.tree.relations, self.arc_scores or [None] * len(rows), places, strict=True)
         words = []
         for number, (row, deprel, score, place) in enumerate(arcs, 1):
