@@ -97,9 +97,6 @@ def test_without_names_the_best_models_are_served_and_one_with_steps():
 def test_openapi_describes_it_and_nothing_is_loaded_from_elsewhere(client):
     described = client.get("/openapi.json").json()
     assert set(described["paths"]) == {"/api/models", "/api/parse", "/api/derivation"}
-    assert set(described["paths"]["/api/parse"]["post"]["responses"]) == {
-        *("200", "400", "404", "408", "413", "422", "503", "504")
-    }
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
     page = client.get("/")
     assert "http" not in page.text.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")

@@ -39,11 +39,6 @@ class PenmanToken(NamedTuple):
     row: int
     column: int
 
-    @property
-    def end(self) -> int:
-        """The column after the last character."""
-        return self.column + len(self.text)
-
 
 class PenmanError(ValueError):
     """An error in text that is not PENMAN, or not AMR; the column is None for an error about the meaning."""

@@ -289,11 +289,6 @@ class Counts:
     def f1(self) -> float:
         return 2 * self.match / (self.system + self.gold) if self.match else 0.0
 
-    @property
-    def exact(self) -> bool:
-        """True if all triples match."""
-        return self.match == self.system == self.gold
-
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.match + other.match, self.system + other.system, self.gold + other.gold)
 
@@ -353,7 +348,6 @@ def count_entries(
     gold: AmrEntry,
     system: AmrEntry,
     compared: Callable[[AmrEntry], Triples | set[str]] = entry_triples,
-    restarts: int = RESTARTS,
     seed: int = 0,
 ) -> Counts:
     """Return the counts of a score for two entries: of Smatch, or of an entry of `FINE_GRAINED`."""
@@ -361,7 +355,7 @@ def count_entries(
     if isinstance(ours, set) and isinstance(theirs, set):
         return Counts(len(ours & theirs), len(theirs), len(ours))
     assert isinstance(ours, Triples) and isinstance(theirs, Triples)
-    return _count(ours, theirs, restarts, seed)
+    return _count(ours, theirs, RESTARTS, seed)
 
 
 # of one sentence, or of a file: `smatch` and, in fine-grained scoring, the names in FINE_GRAINED → counts

@@ -81,17 +81,6 @@ class SentenceOfText(Text):
     derivation: int = Field(0, ge=0, description="number of the derivation whose steps are sent, the best is 0")
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"description": "the text can't be parsed"},
-    404: {"description": "there is no such model or sentence"},
-    408: {"description": "the request did not arrive in time"},
-    413: {"description": "the text is too long"},
-    422: {"description": "the request is not of this form"},
-    503: {"description": "too many requests are waiting"},
-    504: {"description": "it took too long"},
-}
-
-
 # --- turns in a thread -----------------------------------------------------------------------
 
 
@@ -298,7 +287,7 @@ def make_app(
         return service.models()
 
     # docs/http.md describes the answers
-    @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence", responses=ERRORS)
+    @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence")
     async def _parse(asked: Text) -> JSONResponse:
         return JSONResponse(await service.in_time(service.parse(asked)))
 
@@ -306,7 +295,6 @@ def make_app(
         "/api/derivation",
         operation_id="derivation",
         summary="How the graph of a sentence was found, and the other hypotheses",
-        responses=ERRORS,
     )
     async def _derivation(asked: SentenceOfText) -> Response:
         return Response(await service.in_time(service.derivation(asked)), media_type="application/json")
