@@ -106,8 +106,12 @@ def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimi
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     counts = _counts([item for item in train if not item.entry.is_example])
-    often = {span: of_span for span, of_span in counts.items() if sum(of_span.values()) >= _COUNTED}
-    listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in _counts(train).items()}
+    often = {
+        span: {str(action): count for action, count in of_span.items()}
+        for span, of_span in counts.items()
+        if of_span.total() >= _COUNTED
+    }
+    listed = {span: sorted(map(str, filter(is_listed, of_span))) for span, of_span in _counts(train).items()}
     spans = {span: of_span for span, of_span in listed.items() if of_span}
     lexicon = Lexicon(spans, _wiki(train), limits, often)
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
@@ -121,9 +125,7 @@ def _limited(
     Silver AMRs that search can't make within the limits are left out: errors of their parser must not become legal.
     """
     gold = [item for item in train if not item.entry.is_silver]
-    teachers = gold or train
-    graphs = (item.entry.graph for item in teachers)
-    limits = learned((item.derivation.actions for item in teachers), graphs, frames)
+    limits = learned(item.entry.graph for item in gold or train)
     kept = []
     for item in train:
         found = breach(limits, item.entry.graph, frames) if gold and item.entry.is_silver else None
@@ -134,14 +136,14 @@ def _limited(
     return kept, limits
 
 
-def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
+def _counts(train: Sequence[Derived]) -> dict[str, Counter[Action]]:
     """Return span → action → how many nodes the action made of spans with these words."""
     seen: dict[str, Counter[Action]] = {}
     for item in train:
         for action, (first, last) in zip(item.derivation.actions, item.derivation.spans, strict=True):
             if action.kind in MAKE_NODES:
                 seen.setdefault(key(item.words[first : last + 1]), Counter())[action] += 1
-    return {span: dict(sorted(of_span.items(), key=str)) for span, of_span in sorted(seen.items())}
+    return dict(sorted(seen.items()))
 
 
 def _wiki(train: list[Derived]) -> dict[str, str]:

@@ -31,10 +31,10 @@ ACTIONS = [
     *map(Action.parse, NAMED),
 ]
 LEXICON = {
-    "dog": {Action.parse("PRED(dog)"), Action.parse("DEPENDENT(polarity,-)")},
-    "german": {Action.parse('ENTITY(country,"Germany")')},
-    "new york": {Action.parse("PRED(x)")},
-    "a": set(),
+    "dog": ["PRED(dog)", "DEPENDENT(polarity,-)"],
+    "german": ['ENTITY(country,"Germany")'],
+    "new york": ["PRED(x)"],
+    "a": [],
 }
 
 EVOKING = (

@@ -1,22 +1,28 @@
 """The limits of search over AMR derivations, checked action by action."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import LISTS, edge_of
-from transition_parser.preprocess.limits import Use
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort, made_sort, role_given, sort_of
+from transition_parser.transitions.amr_limits import (
+    CONCEPT_SORTS,
+    REPEATS,
+    SearchLimits,
+    Sort,
+    made_sort,
+    role_given,
+    sort_of,
+)
 from transition_parser.transitions.amr_state import (
     MAKE_NODES,
-    ON_STACK,
     AmrState,
     AmrWord,
     has_concept,
-    lemma_of,
     with_action,
     words_left,
 )
@@ -37,11 +43,6 @@ TARGETS: Mapping[str, frozenset[Sort]] = {
     "polite": frozenset({Sort.PLUS}),
     "mode": frozenset({Sort.IMPERATIVE, Sort.EXPRESSIVE, Sort.INTERROGATIVE}),
 }
-BEARERS: Mapping[str, frozenset[Sort]] = {
-    "ARG": frozenset({Sort.FRAME}),
-    "op": frozenset({Sort.CONCEPT, Sort.NAME}),
-    "snt": frozenset({Sort.SENTENCES}),
-}
 _ANY_WORD = AmrWord("", "")
 _CLOSE = Action(Kind.CLOSE)
 
@@ -56,41 +57,46 @@ def why_beyond(
 
     Without words COPY_WORD is not checked.
     """
-    use = Use.from_actions(actions)
-    swaps, nodes = limits.of_sentence(use.words)
-    what = f"in a sentence of {use.words} words"
-    for count, limit, name in ((use.swaps, swaps, f"SWAPs {what}"), (use.nodes, nodes, f"nodes {what}")):
+    kinds = Counter(action.kind for action in actions)
+    spans = [Counter[Action]()]
+    for action in actions:
+        if action.kind is Kind.SHIFT:
+            spans.append(Counter())
+        elif action.kind in MAKE_NODES:
+            spans[-1][action] += 1
+    length = kinds[Kind.SHIFT] + kinds[Kind.MERGE]
+    swaps, nodes = limits.of_sentence(length)
+    made = sum(span.total() for span in spans)
+    for count, limit, name in ((kinds[Kind.SWAP], swaps, "SWAPs"), (made, nodes, "nodes")):
         if count > limit:
-            return f"{count} {name}, at most {limit}"
-    for span in use.spans:
+            return f"{count} {name} in a sentence of {length} words, at most {limit}"
+    for span in spans:
         if span.total() > limits.span:
             return f"{span.total()} nodes from one span, at most {limits.span}"
         for action, count in span.items():
-            if count > limits.most(action):
-                return f"{action} {count} times from one span, at most {limits.most(action)}"
-    return _why_forbidden(limits, words or [_ANY_WORD] * use.words, actions, last_arc)
+            if count > REPEATS:
+                return f"{action} {count} times from one span, at most {REPEATS}"
+    return _why_forbidden(limits, words or [_ANY_WORD] * length, actions, last_arc)
 
 
 def doubles(
     limits: SearchLimits,
     state: AmrState,
     action: Action,
-    several: Sequence[frozenset[str]] | None = None,
+    last_arc: Action | None = None,
     lacked: Sequence[frozenset[str]] | None = None,
 ) -> bool:
     """Return True where the legal action gives a node a role of `once` that it already has, or that its frame lacks.
 
-    several, lacked: for each node the roles that it may have several times (None: its label tells), or that it lacks
+    lacked: for each node the roles that its frame lacks
     """
     given = role_given(action)
-    if given is None or given[1] not in limits.once:
+    if given is None or given[1] not in limits.once or action == last_arc:
         return False
     place, role = given
     node = state.stack[place]
     if lacked is not None and role in lacked[node]:
         return True
-    if role in (limits.several.get(lemma_of(state.nodes[node].label), ()) if several is None else several[node]):
-        return False
     return (state.stack[place], role) in _roles_of_nodes(state.edges)
 
 
@@ -108,12 +114,11 @@ def is_unfit(
     last_arc: the action that is legal for any sorts where no word is left and the graph can't be closed
     """
     on_stack = [sorts[node] for node in state.stack]
-    if limits.sentences_on_top:
-        due = on_stack[-1:] == [Sort.SENTENCES] and state.top is None
-        if due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
-            return True
-        if state.top is not None and made_sort(action) is Sort.SENTENCES:
-            return True
+    due = on_stack[-1:] == [Sort.SENTENCES] and state.top is None
+    if due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
+        return True
+    if state.top is not None and made_sort(action) is Sort.SENTENCES:
+        return True
     if action == last_arc and state.position == len(state.words) and make_system("amr").why_illegal(state, _CLOSE):
         return False
     top, second = limits.barred(action)
@@ -122,10 +127,10 @@ def is_unfit(
 
 @cache
 def last_arc(table: ActionTable) -> Action | None:
-    """Return the RA that comes first in the vocabulary of the RAs whose role may come twice."""
+    """Return the RA that comes first in the vocabulary, if possible of those whose role may come twice."""
     arcs = (action for action in table.actions if action is not None and action.kind is Kind.RA)
-    free = (arc for arc in arcs if edge_of(0, str(arc.label), 1).role not in table.once)
-    return min(free, key=lambda arc: arc.label in LISTS, default=None)
+    once = table.system.limits.once
+    return min(arcs, key=lambda arc: (edge_of(0, str(arc.label), 1).role in once, arc.label in LISTS))
 
 
 def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]:
@@ -138,39 +143,19 @@ def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]
     return [made_sort(action) or sorts[0], *sorts[1:]] if sorts else []
 
 
-def new_several(
-    system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
-) -> list[frozenset[str]]:
-    """Return the roles that the nodes which the last action made may have several times."""
-    lemmas = system.lemmas_named(state.words, state.first) if _is_alone(state) else ()
-    new = [limits.several_of(action, lemmas)] if action.kind in ON_STACK else []
-    return _of_new_nodes(new, state, before)
-
-
-def new_lacked(
-    system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
-) -> list[frozenset[str]]:
+def new_lacked(system: AmrSystem, state: AmrState, action: Action, before: int) -> list[frozenset[str]]:
     """Return the roles that the frames of the nodes lack which the last action made."""
-    named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and _is_alone(state))
-    new = [system.frames.lacked(state.nodes[before].label)] if limits.roles_of_frames and named else []
-    return _of_new_nodes(new, state, before)
-
-
-def _is_alone(state: AmrState) -> bool:
-    """Return True if the current span is one word."""
-    return state.position - state.first == 1
-
-
-def _of_new_nodes(first: list[frozenset[str]], state: AmrState, before: int) -> list[frozenset[str]]:
+    is_alone = state.position - state.first == 1  # the current span is one word
+    named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and is_alone)
+    first = [system.frames.lacked(state.nodes[before].label)] if named else []
     return [*first, *[frozenset[str]()] * (len(state.nodes) - before - len(first))]
 
 
 class Made(NamedTuple):
-    """What made the nodes of the current span, the sorts of all nodes, the roles that they may have again or lack."""
+    """What made the nodes of the current span, the sorts of all nodes, and the roles that their frames lack."""
 
     span: list[Action]
     sorts: list[Sort | None]
-    several: list[frozenset[str]]
     lacked: list[frozenset[str]]
 
     def then(self, system: AmrSystem, state: AmrState, action: Action) -> "Made":
@@ -180,8 +165,7 @@ class Made(NamedTuple):
         return Made(
             [*span, *[action] * (action.kind in MAKE_NODES)],
             [*self.sorts, *new_sorts(state, action, before)],
-            [*self.several, *new_several(system, system.limits, state, action, before)],
-            [*self.lacked, *new_lacked(system, system.limits, state, action, before)],
+            [*self.lacked, *new_lacked(system, state, action, before)],
         )
 
 
@@ -195,14 +179,15 @@ def expected_legality(table: ActionTable, state: AmrState, made: Made | None = N
             return 0
         if made is None:
             return 1
-        spent = len(made.span) >= limits.span or made.span.count(action) >= limits.most(action)
+        spent = len(made.span) >= limits.span or made.span.count(action) >= REPEATS
         due = [made.sorts[node] for node in state.stack[-1:]] == [Sort.SENTENCES] and state.top is None
         if spent and action.kind in MAKE_NODES and (words_left(state) or has_concept(state)):
             return 0
-        if limits.sentences_on_top and due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
+        if due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
             return 0
-        doubled = doubles(limits, state, action, made.several, made.lacked)
-        return -1 if doubled or is_unfit(limits, state, made.sorts, action, last_arc(table)) else 1
+        last = last_arc(table)
+        doubled = doubles(limits, state, action, last, made.lacked)
+        return -1 if doubled or is_unfit(limits, state, made.sorts, action, last) else 1
 
     legality = [of(action) for action in table.actions]
     legality[table.end] = int(system.is_final(state))
@@ -214,7 +199,7 @@ def _why_forbidden(
 ) -> str | None:
     state, sorts = AmrState.initial(words), []
     for action in actions:
-        if doubles(limits, state, action):
+        if doubles(limits, state, action, last_arc):
             return f"{action} gives a node a role that it has"
         if is_unfit(limits, state, sorts, action, last_arc):
             return f"{action} is not for nodes of these sorts"

@@ -7,15 +7,15 @@ from tests.helpers.amr_walks import FRAMES
 from transition_parser.modules.action_scores import LexicalPrior
 from transition_parser.states.table import FIRST_SPAN, UNBOUND, ActionTable
 from transition_parser.text.frames import packaged
-from transition_parser.transitions import Action, make_system
+from transition_parser.transitions import make_system
 
 TOKENS = ["</s>", "SHIFT", "MERGE", "CLOSE", "ROOT", "REDUCE", "LA(ARG0)", "RA(ARG0)", "COPY_LEMMA"]
 TOKENS += ["COPY_WORD", "PRED(dog)", "PRED(wolf)", "VALUE(-)"]
 COUNTS = {
-    "wolf": {Action.parse("PRED(wolf)"): 6, Action.parse("COPY_LEMMA"): 1, Action.parse("PRED(lost)"): 9},
-    "dog": {Action.parse("PRED(dog)"): 2},
+    "wolf": {"PRED(wolf)": 6, "COPY_LEMMA": 1, "PRED(lost)": 9},
+    "dog": {"PRED(dog)": 2},
 }
-LEXICON = {"wolf": (Action.parse("PRED(dog)"), Action.parse("PRED(wolf)")), "no": (Action.parse("VALUE(-)"),)}
+LEXICON = {"wolf": ["PRED(dog)", "PRED(wolf)"], "no": ["VALUE(-)"]}
 
 
 def make_table(counts=COUNTS, frames=FRAMES) -> ActionTable:
@@ -62,7 +62,7 @@ def test_each_kind_has_its_weight():
 
 
 def test_senses_of_frames_are_counted():
-    counts = {"serve": {Action.parse("FRAME(02)"): 8, Action.parse("FRAME(01)"): 1}}
+    counts = {"serve": {"FRAME(02)": 8, "FRAME(01)": 1}}
     table = make_table(counts, packaged())
     prior = prior_of(table, "serve")
     values = {table.tokens[token]: value for token, value in prior.items()}

@@ -5,8 +5,7 @@ import torch
 from transition_parser.modules.action_scores import FunctionScores
 from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import FUNCTIONS, role_functions
-from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr_limits import SearchLimits
+from transition_parser.transitions import make_system
 
 FRAME_OF = ("give-01", "fall-01", "pay-01", "no-frame")
 # arc → where it leads from (0: the node on top, 1: the second node), and the number of its role; None: no such role
@@ -16,8 +15,7 @@ TOKENS = ["</s>", "SHIFT", "MERGE", "CLOSE", "ROOT", "REDUCE", "COPY_LEMMA", "CO
 
 
 def make_table() -> ActionTable:
-    limits = SearchLimits(1, 1, 2, {}, frozenset({"ARG0"}), roles_of_frames=True)
-    system = make_system("amr", lexicon={"a": (Action.parse("PRED(a)"),)}, limits=limits)
+    system = make_system("amr", lexicon={"a": ["PRED(a)"]})
     return ActionTable(system, [*TOKENS, *map(str, system.frames.all), "PRED(a)"])
 
 

@@ -77,7 +77,7 @@ def following(decoder, encoder_out: EncoderOut, words: list[str], tokens: list[i
     states = decoder.states(actions, encoder_out)
     legality = decoder.legality(states)
     if isinstance(table.system, AmrSystem):
-        state, made = table.system.initial(table.system.read([normalize(word) for word in words])), Made([], [], [], [])
+        state, made = table.system.initial(table.system.read([normalize(word) for word in words])), Made([], [], [])
         for action in (table.actions[token] for token in tokens):
             state = table.system.apply(state, action)
             made = made.then(table.system, state, action)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import without_kernels
 from tests.helpers.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON, NAMED
-from tests.helpers.search_limits import BEARERS, Made, expected_legality, last_arc, why_beyond
+from tests.helpers.search_limits import Made, expected_legality, last_arc, why_beyond
 from tests.helpers.tables import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.models.stack_transformer.attention import StateHeads
@@ -26,35 +26,24 @@ from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits
 from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, is_listed, key
 
 ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
-LIMITS = SearchLimits(
-    1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2}, ONCE
-)
-
-
+LIMITS = SearchLimits(ONCE, nodes=1, swaps=-2, span=3)
 OF_SORTS = replace(
     LIMITS,
     nodes=4,
     targets={"op": frozenset({Sort.CONCEPT, Sort.NUMBER}), "mod": frozenset({Sort.STRING, *CONCEPT_SORTS})},
-    bearers=BEARERS,
-    sentences_on_top=True,
-)
-SEVERAL = replace(
-    LIMITS,
-    nodes=4,
-    several={"x": frozenset({"ARG0"}), "give-up": frozenset({"ARG0", "op1"}), "dog": frozenset({"op1"})},
 )
 MORE = (
     *("PRED(multi-sentence)", "PRED(name)", "PRED(want-01)", "VALUE(+)", "LA(snt1)", "RA(snt1)"),
     *("RA(op1-of)", "LA(name)", "RA(name)"),
 )
-INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
+INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,see-01)")
 
 
 def make_table(shift_words=(), lexicon=None, limits=None, more=()) -> ActionTable:
     """By default all words may have all names of nodes."""
     tokens = [*SPECIAL, *map(str, ACTIONS), *more, *(f"SHIFT({word})" for word in shift_words), "madeupword0000"]
     if lexicon is None:
-        listed = [action for token in (*NAMED, *more) if is_listed(action := Action.parse(token))]
+        listed = [token for token in (*NAMED, *more) if is_listed(Action.parse(token))]
         lexicon = dict.fromkeys(map(key, zip(AmrSystem().read([*FORMS, *EVOKING, "x"]))), listed)
     return ActionTable(
         make_system("amr", shift_words=shift_words, lexicon=lexicon, limits=limits, frames=FRAMES), tokens
@@ -125,7 +114,7 @@ def sentences_of(forms) -> st.SearchStrategy:
     return st.lists(st.lists(st.sampled_from(forms), min_size=1, max_size=6), min_size=1, max_size=6)
 
 
-LIMITED = ((LIMITS, LEXICON), (OF_SORTS, None), (OF_SORTS, LEXICON), (SEVERAL, None))
+LIMITED = ((LIMITS, LEXICON), (OF_SORTS, None), (OF_SORTS, LEXICON))
 WALKS = [
     (FORMS, {"lexicon": LEXICON}),
     (FORMS, {"shift_words": ("a", "New")}),
@@ -148,12 +137,10 @@ def walk(sentences, rng, lexicon=None, shift_words=(), limits=None) -> None:
     """
     table = make_table(shift_words, lexicon, limits, (*INVERSE, *MORE) if limits else ())
     system = table.system
-    machine = machine_of(
-        table, sentences, limits is not None, (FRAMES_ON_TOP,) if limits and limits.roles_of_frames else ()
-    )
+    machine = machine_of(table, sentences, limits is not None, (FRAMES_ON_TOP,) if limits else ())
     states = [system.initial(system.read(words)) for words in sentences]
     states = [limited(system, state) for state in states] if limits else states
-    mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
+    mades, taken = [Made([], [], []) for _ in states], [[] for _ in states]
     for _ in range(max_search_actions(system, max(map(len, sentences))) + 1 if limits else 300):
         expected = assert_equal(machine, table, states, mades if limits else None)
         if all(map(system.is_final, states)):
@@ -185,14 +172,9 @@ def check_limits(table: ActionTable, states: list[AmrState], taken: list[list[Ac
     for state, actions in zip(states, taken, strict=True):
         assert len(actions) <= max_search_actions(system, len(state.words))
         # without limits the first concept may come when no word is left
-        beyond = why_beyond(
-            replace(limits, once=frozenset(), several={}) if limits.several else limits,
-            actions,
-            state.words,
-            last_arc(table),
-        )
+        beyond = why_beyond(limits, actions, state.words, last_arc(table))
         assert beyond is None or "from one span" in beyond
-        assert limits.several or not doubled(system.result(state)) & table.once
+        assert not doubled(system.result(state)) & limits.once
 
 
 def doubled(graph: AmrGraph) -> set[str]:
@@ -208,10 +190,10 @@ def legal_tokens(machine, table: ActionTable) -> set[str]:
 @pytest.mark.parametrize("in_search", [False, True])
 def test_in_search_a_node_gets_a_role_once(in_search):
     """Whichever action gives it, of whichever neighbor; in training nothing is forbidden."""
-    table = make_table((), None, replace(LIMITS, nodes=9), INVERSE)
+    table = make_table((), None, replace(LIMITS, nodes=9), (*INVERSE, "PRED(want-01)", "PRED(see-01)"))
     of_top = {"LA(ARG0)", "RA(ARG0-of)", "DEPENDENT(ARG0,x)"}
     of_second = {"RA(ARG0)", "LA(ARG0-of)"}
-    others = {"LA(mod)", "LA(domain)", "RA(mod)", "DEPENDENT(ARG0-of,x)", "DEPENDENT(mod,x)"}
+    others = {"LA(mod)", "LA(domain)", "RA(mod)", "DEPENDENT(ARG0-of,see-01)", "DEPENDENT(mod,x)"}
     machine = machine_of(table, [["a", "b"]], in_search)
 
     def legal_after(*tokens: str) -> set[str]:
@@ -222,35 +204,20 @@ def test_in_search_a_node_gets_a_role_once(in_search):
     def everything_but(gone: set[str]) -> set[str]:
         return (of_top | of_second | others) - (gone if in_search else set())
 
-    assert legal_after("SHIFT", "PRED(x)", "PRED(dog)") == everything_but(set())
+    assert legal_after("SHIFT", "PRED(want-01)", "PRED(see-01)") == everything_but(set())
     assert legal_after("LA(ARG0)") == everything_but(of_top)
     assert legal_after("LA(ARG0-of)") == everything_but(of_top | of_second)
-    assert legal_after("SWAP", "SHIFT", "PRED(x)") == everything_but(of_second)  # which was the top
+    assert legal_after("SWAP", "SHIFT", "PRED(want-01)") == everything_but(of_second)  # which was the top
     assert legal_after("SWAP") == everything_but(of_second)  # which was aside
     assert legal_after("LA(ARG0)") == everything_but(of_top | of_second)
 
 
-def test_some_concepts_get_a_role_several_times():
-    """Whatever names them: a PRED of their lemma, or a rule by a word alone that evokes this lemma."""
-    table = make_table((), None, replace(SEVERAL, repeats={Action.parse("PRED"): 9}), ("PRED(x-02)", "PRED(y)"))
-    for make, again in (("PRED(x-02)", True), ("PRED(y)", False), ("FRAME(01)", True)):
-        machine = machine_of(table, [["x", "b"]], in_search=True)
-        for token in ("SHIFT", make, "PRED(y)", "RA(ARG0)"):
-            machine.apply(torch.tensor([table.tokens.index(token)]))
-        assert ("RA(ARG0)" in legal_tokens(machine, table)) == again, make
-        machine.apply(torch.tensor([table.tokens.index("LA(ARG0)")]))
-        assert "LA(ARG0)" not in legal_tokens(machine, table)  # the new node is another concept
-
-
 def test_frames_bear_the_roles_of_their_table_alone():
-    """FRAME by the lemma and the sense, PRED by its label; a concept that the table lacks may have all roles."""
-    limits = replace(LIMITS, repeats={Action.parse("PRED"): 9, Action.parse("FRAME"): 9}, roles_of_frames=True)
+    """FRAME by the lemma and the sense, PRED by its label; a frame that the table lacks may have all roles."""
     more = ("PRED(new-york-01)", "PRED(want-01)")
-    cases = [("up", "PRED(new-york-01)", False), ("up", "PRED(want-01)", True), ("up", "PRED(x)", True)]
+    cases = [("up", "PRED(new-york-01)", False), ("up", "PRED(want-01)", True), ("up", "PRED(x)", False)]
     cases += [("give", "FRAME(01)", True), ("York", "FRAME(01)", True)]
-    table = make_table(
-        (), {word: set(map(Action.parse, more)) | {Action.parse("PRED(x)")} for word in ("up", "b")}, limits, more
-    )
+    table = make_table((), {word: [*more, "PRED(x)"] for word in ("up", "b")}, LIMITS, more)
     for word, make, may in cases:
         machine = machine_of(table, [[word, "b"]], in_search=True)
         for token in ("SHIFT", make, "SHIFT", "PRED(x)"):
@@ -263,7 +230,7 @@ def limited(system, state: AmrState) -> AmrState:
     return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))
 
 
-@pytest.mark.parametrize(("lexicon", "limits"), [(None, None), (LEXICON, replace(LIMITS, roles_of_frames=True))])
+@pytest.mark.parametrize(("lexicon", "limits"), [(None, None), (LEXICON, LIMITS)])
 def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, limits):
     """Hundreds of nodes on the stack, and some actions that are not legal."""
     rng = random.Random(1)
@@ -290,9 +257,7 @@ def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, limits):
 @example(sentences=[["dogs"], ["follow-up"], ["dogs"], ["dogs"]], seed=398)  # a frame by a route that evokes nothing
 @settings(max_examples=8)
 def test_random_walks_with_frames_within_the_limits_of_search(sentences, seed):
-    repeats = {**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1}
-    limits = replace(SEVERAL, repeats=repeats, roles_of_frames=True)
-    walk(sentences, random.Random(seed), LEXICON, limits=limits)
+    walk(sentences, random.Random(seed), LEXICON, limits=replace(LIMITS, nodes=4))
 
 
 def prefer_nodes(rng: random.Random, table: ActionTable, legal: list[int]) -> int:
@@ -321,7 +286,7 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
 LONG_WALKS = [
     *WALKS[:2],
     (EVOKING, {"lexicon": LEXICON}),
-    *((FORMS, {"lexicon": LEXICON, "limits": limits}) for limits in (LIMITS, OF_SORTS, SEVERAL)),
+    *((FORMS, {"lexicon": LEXICON, "limits": limits}) for limits in (LIMITS, OF_SORTS)),
 ]
 
 

@@ -112,7 +112,7 @@ def test_why_illegal(before, action, reason):
 
 
 def test_the_lexicon_limits_what_names_a_span():
-    lexicon = {"dog": {Action.parse("PRED(animal)")}}
+    lexicon = {"dog": ["PRED(animal)"]}
     assert replay(["dogs", "a"], "SHIFT PRED(animal) ROOT SHIFT COPY_LEMMA LA(x) REDUCE CLOSE", lexicon).labels
     with pytest.raises(ValueError, match="training has not seen"):
         replay(["dogs", "a"], "SHIFT PRED(cat) ROOT SHIFT CLOSE", lexicon)

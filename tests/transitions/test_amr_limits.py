@@ -1,31 +1,18 @@
 """The limits of search: what they allow, and how they are learned, never below what training needs."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.conftest import SAMPLE_AMR
-from tests.helpers.search_limits import BEARERS, TARGETS, why_beyond
+from tests.helpers.search_limits import TARGETS, why_beyond
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.oracles.amr_check import derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
-from transition_parser.preprocess.limits import (
-    bearers_of,
-    borne_once,
-    borne_several,
-    keep_to_frames,
-    learned,
-    sentences_are_tops,
-    targets_of,
-)
-from transition_parser.text.frames import packaged
+from transition_parser.preprocess.limits import borne_once, learned, targets_of
 from transition_parser.transitions import Action, make_system
-from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import (
     CONCEPT_SORTS,
     CONSTANT_SORTS,
-    DEFAULT_LIMITS,
     SECOND,
     TOP,
     SearchLimits,
@@ -35,21 +22,12 @@ from transition_parser.transitions.amr_limits import (
     sort_of,
 )
 
-OF_SORTS = SearchLimits(9, 9, 9, {}, frozenset(), TARGETS, BEARERS, True)
+OF_SORTS = SearchLimits(targets=TARGETS)
 NOT_A_FRAME = CONCEPT_SORTS - {Sort.FRAME}
-
-
-def actions(text: str) -> list[Action]:
-    return [Action.parse(token) for token in text.split()]
 
 
 def graph(penman: str) -> AmrGraph:
     return parse_entry([penman]).graph
-
-
-TWO = actions(
-    "SHIFT PRED(figure) PRED(and) PRED(figure) PRED(figure) SHIFT MERGE COPY_LEMMA SWAP SWAP COPY_LEMMA CLOSE"
-)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +96,6 @@ def test_the_sort_of_a_new_node(action, sort):
 )
 def test_what_an_action_forbids(action, top, second):
     assert OF_SORTS.barred(Action.parse(action)) == (top, second)
-    assert SearchLimits(9, 9, 9).barred(Action.parse(action)) == (set(), set())
 
 
 @pytest.mark.parametrize(
@@ -142,26 +119,6 @@ def test_which_node_gets_a_role(action, given):
     assert role_given(Action.parse(action)) == given
 
 
-def test_concepts_that_get_a_role_several_times():
-    graphs = [graph("(a / a :ARG0 (b / b))")] * 900 + [graph("(c / c-01 :ARG0 (d / d) :ARG0 (e / e))")] * 20
-    limits = replace(learned([TWO], graphs), bearers={})
-    assert limits.once == {"ARG0"} and limits.several == {"c": {"ARG0"}}
-    assert why_beyond(limits, actions("SHIFT PRED(c-02) PRED(a) RA(ARG0) RA(ARG0) CLOSE")) is None
-    assert "RA(ARG0)" in str(why_beyond(limits, actions("SHIFT PRED(a) PRED(c) RA(ARG0) RA(ARG0) CLOSE")))
-    assert SearchLimits.from_json(limits.to_json()) == limits
-    with pytest.raises(ValueError, match="`several` lists ARG1 of c, which is not in `once`"):
-        replace(limits, several={"c": frozenset({"ARG1"})})
-
-
-def test_what_is_learned():
-    limits = learned([TWO, actions("SHIFT SHIFT COPY_WORD VALUE(-) DEPENDENT(polarity,-) SHIFT CLOSE")])
-    assert (limits.nodes, limits.swaps, limits.span) == (3, 0, 4)
-    most = {text: limits.most(Action.parse(text)) for text in ("PRED(figure)", "PRED(and)", "COPY_LEMMA", "COPY_WORD")}
-    assert most == {"PRED(figure)": 3, "PRED(and)": 2, "COPY_LEMMA": 2, "COPY_WORD": 1}
-    assert limits.most(Action.parse("DEPENDENT(mod,x)")) == 2 and limits.most(Action.parse("FRAME(01)")) == 1
-    assert limits.of_sentence(5) == (10, 8)
-
-
 def test_a_role_comes_once_that_was_seen_often_and_hardly_ever_twice():
     common = [graph("(a / a :ARG0 (b / b :ARG1-of (c / c)) :consist-of 1 :ARG0-of 5 :mod (d / d) :mod (e / e))")] * 201
     rare = [graph("(a / a :ARG2 (b / b))")] * 9
@@ -170,25 +127,6 @@ def test_a_role_comes_once_that_was_seen_often_and_hardly_ever_twice():
     assert borne_once([*common, *rare, *rare]) == {"ARG0", "ARG1", "consist-of", "ARG2"}
     assert borne_once([*common, *slips, *slips[:1] * 2]) == {"ARG1", "consist-of"}
     assert borne_once([]) == frozenset()
-
-
-def test_frames_keep_to_their_roles_but_for_slips():
-    arrives = [graph("(a / arrive-01 :ARG1 (b / b))")] * 99
-    slip, unknown = graph("(a / arrive-01 :ARG0 (b / b))"), graph("(a / zorb-01 :ARG9 (b / b))")
-    frames = frame_actions(packaged())
-    assert keep_to_frames([*arrives, unknown, slip], frames)
-    assert not keep_to_frames([*arrives, slip, slip], frames)
-    assert keep_to_frames([], frames)
-
-
-def test_concepts_that_bear_a_role_several_times_are_learned_by_their_lemma():
-    common = [graph("(a / a-01 :ARG0 (b / b) :mod 1 :mod 2)")] * 200
-    twice = [graph("(a / a-b-02 :ARG0 (b / b) :ARG0 (c / c))")] * 5
-    graphs = [*common, *twice, *common[:1] * 5, *[graph("(c / c-01 :ARG0 1 :ARG0 2)")] * 4]
-    several = borne_several(graphs)
-    assert several == {"a-b": {"ARG0"}}
-    assert borne_once(graphs) == frozenset() and borne_once(graphs, {**several, "c": {"ARG0"}}) == {"ARG0"}
-    assert borne_several([*twice, *[graph("(a / a-b-02 :ARG0 1)")] * 246]) == {}
 
 
 def test_what_roles_lead_to_is_learned_but_for_slips():
@@ -203,24 +141,10 @@ def test_what_roles_lead_to_is_learned_but_for_slips():
     assert targets_of([]) == {}
 
 
-def test_what_bears_numbered_roles_is_learned_but_for_slips():
-    common = [graph("(a / a-01 :ARG0 (b / and :op1 (c / c)) :ARG1-of (d / d-02) :mod (e / e))")] * 100
-    few = [graph("(m / multi-sentence :snt1 (a / a))")] * 9
-    learned = bearers_of([*common, *few, graph("(a / a :ARG0 (b / b-01 :op1 1))")])
-    assert learned == {"ARG": frozenset({Sort.FRAME}), "op": frozenset({Sort.CONCEPT})}
-    assert bearers_of([*few, graph("(m / multi-sentence :snt2 (a / a))")])["snt"] == frozenset({Sort.SENTENCES})
-
-
-def test_whether_sentences_are_tops_is_learned_but_for_slips():
-    top, below = graph("(m / multi-sentence :snt1 (a / a))"), graph("(a / a :mod (m / multi-sentence))")
-    assert sentences_are_tops([top] * 10) and not sentences_are_tops([top] * 9)
-    assert sentences_are_tops([*[top] * 101, below]) and not sentences_are_tops([*[top] * 99, below])
-
-
 def test_the_derivations_of_the_sample_bank_are_within_the_defaults_and_within_what_is_learned():
     entries = list(read_bank(SAMPLE_AMR))
     derived = derive(aligned(entries, train_table(entries)), make_system("amr"))
     derivations = [item.derivation.actions for item in derived if item.derivation]
     assert len(derivations) == len(entries)
-    for limits in (DEFAULT_LIMITS, learned(derivations, (entry.graph for entry in entries))):
+    for limits in (SearchLimits(), learned(entry.graph for entry in entries)):
         assert [why_beyond(limits, derivation) for derivation in derivations] == [None] * len(entries)

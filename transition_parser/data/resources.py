@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -149,7 +149,8 @@ class Resources:
     def store_table(self, folder: str | os.PathLike) -> None:
         """Write the action table into `folder`, if it takes long to compute: for AMRs with a lexicon."""
         if self.table.lexicon is not None:
-            save_file(self.table.arrays(), Path(folder, TABLE), _table_of(self.fingerprint))
+            arrays = self.table.arrays()
+            save_file(arrays, Path(folder, TABLE), _table_of(self.fingerprint, arrays))
 
     def sample(self, words: Sequence[str], p: float, draws: Iterator[float]) -> Tensor:
         """Return sampled piece ids of normalized words, with `</s>`; for `p` and `draws` see `Pieces.sample`."""
@@ -195,19 +196,24 @@ class Resources:
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
 
 
-def _table_of(fingerprint: str) -> dict[str, str]:
-    return {"of": f"{VERSION} {fingerprint}"}  # one key, because safetensors writes several in any order
+def _table_of(fingerprint: str, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
+    return {"of": f"{VERSION} {fingerprint} {digest.hexdigest()}"}  # one key: safetensors writes several in any order
 
 
 def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
-    """Return the stored arrays of an `ActionTable`; None where there are none of this version and of these files."""
+    """Return the stored arrays of an `ActionTable`; None where there are none of this version and of these files.
+
+    Arrays that were changed after they were stored are of no version.
+    """
     if not path.is_file():
         return None
     try:
         with safe_open(path, framework="np") as file:
-            if file.metadata() != _table_of(fingerprint):
-                return None
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return arrays if file.metadata() == _table_of(fingerprint, arrays) else None
     except (SafetensorError, OSError, TypeError, ValueError) as error:
         raise input_error(f"can't be read ({shortened(str(error))}): export the model again", path) from None
 
@@ -227,7 +233,7 @@ def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable,
     known = {token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None}
     _complain([s for s in _listed(target) if s not in known], f"lists symbols that are not actions of {PARSER}", path)
     if parser.lexicon is not None:
-        named = {str(action) for actions in parser.lexicon.spans.values() for action in actions}
+        named = {token for tokens in parser.lexicon.spans.values() for token in tokens}
         _complain(sorted(named.difference(target.symbols)), f"does not list all actions of {LEXICON}", path)
 
 

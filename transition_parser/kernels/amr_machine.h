@@ -9,7 +9,7 @@ enum {
 };
 
 /* The features of a word, as in states/table.py */
-enum { SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED, ROUTES = 4, FIRST_SPAN = EVOKED + ROUTES };
+enum { SHIFT_ID, LEMMA, PLAIN, EVOKED, ROUTES = 4, FIRST_SPAN = EVOKED + ROUTES };
 enum { UNBOUND, UNSEEN };             /* the first rows of the lexicon, as in states/table.py */
 enum { ARCS_IN_A_ROW = 4 };           /* the most arcs in a row, as in transitions/amr.py */
 enum { NOT_PLAIN, TEXT, NUMBER };     /* values of the feature PLAIN, as in states/table.py */
@@ -17,7 +17,7 @@ enum { NOT_PLAIN, TEXT, NUMBER };     /* values of the feature PLAIN, as in stat
 /* The sorts of nodes as bits, as in states/table.py */
 static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 13, TOPPED = (int64_t)1 << 32;
 enum { LAST_CHANCE = 16 };
-enum { NAMED_BY_WORD = -1 }; /* as in states/table.py */
+enum { REPEATS = 2 }; /* as in transitions/amr_limits.py */
 
 /* `Rows` in amr_machine.py */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
 
 /* `Nodes` in amr_machine.py */
 typedef struct {
-    int64_t word, group, constant, roles, sort, several, frame;
+    int64_t word, group, constant, roles, sort, frame;
 } AmrNode;
 
 /* The action vocabulary, and the features of the words of a batch; see `AmrActions` in amrs.py.
@@ -40,8 +40,8 @@ typedef struct {
        need no frames */
 typedef struct {
     int64_t vocabulary, lexicon_rows, entries, lemmas, senses, labeled, sentences, width, fields, words, span;
-    const int64_t *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *route, *sense,
-        *new_sort, *top_sorts, *second_sorts, *lacked, *offsets, *listed;
+    const int64_t *column, *shift_word, *top_roles, *second_roles, *new_roles, *route, *sense, *new_sort, *top_sorts,
+        *second_sorts, *lacked, *offsets, *listed;
     const uint8_t *limited;
     const int64_t *features;
     int64_t *groups, *group_begin;
@@ -89,7 +89,7 @@ static void make_arc(AmrRow *row, AmrNode *nodes, int64_t column) {
    in_search: 1 where the limits of search apply */
 static void make_node(const AmrTable *table, AmrRow *row, AmrNode *nodes, int64_t column, int64_t token,
                       int in_search) {
-    AmrNode node = {row->position - 1, row->made, column == VALUE || column == COPY_WORD, 0, 0, 0, 0};
+    AmrNode node = {row->position - 1, row->made, column == VALUE || column == COPY_WORD, 0, 0, 0};
     const int64_t *word = word_of(table, row, row->first), route = table->route[token];
     const int alone = row->position - row->first == 1;
     const int64_t frame = alone && route >= 0 ? word[EVOKED + route] * table->senses + table->sense[token] : 0;
@@ -97,8 +97,6 @@ static void make_node(const AmrTable *table, AmrRow *row, AmrNode *nodes, int64_
     if (in_search) {
         node.roles = table->new_roles[token];
         if (frame) node.roles |= table->lacked[frame];
-        node.several = table->new_several[token];
-        if (node.several == NAMED_BY_WORD) node.several = alone ? word[SEVERAL] : 0;
         node.sort = table->new_sort[token];
         if (column == COPY_WORD) node.sort = alone ? (word[PLAIN] == NUMBER ? NUMBER_BIT : STRING_BIT) : 0;
         for (int64_t i = row->first; column == COPY_WORD && i < row->position; i++)
@@ -118,7 +116,7 @@ static void count_node(const AmrTable *table, AmrRow *row, int64_t *named, int64
         int64_t times = 1;
         for (int64_t i = 0; i < table->span; i++) times += named[i] == token;
         named[row->in_span] = token;
-        named[table->span + row->in_span] = times >= table->most[token] ? token : -1;
+        named[table->span + row->in_span] = times >= REPEATS ? token : -1;
     }
     row->in_span++;
 }
@@ -184,8 +182,8 @@ static void take_amr_action(const AmrTable *table, AmrState *state, int64_t toke
     AmrRow *row = &state->row;
     AmrNode *nodes = state->nodes, *top = nodes + row->depth - 1, *second = nodes + row->below - 1;
     const int64_t column = table->column[token];
-    if (state->named && row->depth) top->roles |= table->top_roles[token] & ~top->several;
-    if (state->named && row->below) second->roles |= table->second_roles[token] & ~second->several;
+    if (state->named && row->depth) top->roles |= table->top_roles[token];
+    if (state->named && row->below) second->roles |= table->second_roles[token];
     if (column != LA && column != RA) row->arcs = 0;
     switch (column) {
     case LA:

@@ -105,12 +105,12 @@ def replay_derivation(
 # --- AMRs -------------------------------------------------------------------------------------
 
 
-_COLUMNS, _NUMBERS, _NODE = 21, 16, 7  # `COLUMNS`, and the numbers of fields of `AmrRow` and of `AmrNode`
-_FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
+_COLUMNS, _NUMBERS, _NODE = 21, 16, 6  # `COLUMNS`, and the numbers of fields of `AmrRow` and of `AmrNode`
+_FIRST_SPAN = 7  # the number of features of a word before the features of the spans that end with the word
 _MOST_ARCS = 64  # `MOST_ARCS`
 _FIRST_ROW = 2  # the number of lexicon rows before the rows of the spans of the lexicon
 _KINDS = 2  # the groups of words that an attention head may be limited to: the stack, the buffer
-_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several")
+_OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles", "new_roles")
 _OF_TOKENS += ("route", "sense", "new_sort", "top_sorts", "second_sorts")
 
 

@@ -198,7 +198,7 @@ class FunctionScores(nn.Module):
 
     def __init__(self, table: ActionTable, dim: int) -> None:
         super().__init__()
-        if not table.knows_frames:
+        if len(table.lacked) < 2:
             raise InputError("--role-functions: the data has no frames: make it with `preprocess amr` of this version")
         # a row for each function and place (node on top, second node); 0 at first, so that nothing is added
         self.weight = nn.Parameter(torch.zeros(2 * len(FUNCTIONS), dim))

@@ -21,12 +21,10 @@ from transition_parser.states.table import (
     FIRST_SPAN,
     LAST_CHANCE,
     LEMMA,
-    NAMED_BY_WORD,
     NOT_PLAIN,
     NUMBER,
     NUMBER_BIT,
     PLAIN,
-    SEVERAL,
     SHIFT_ID,
     STRING_BIT,
     TEXT,
@@ -37,7 +35,7 @@ from transition_parser.states.table import (
     ActionClass,
 )
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
-from transition_parser.transitions.amr_limits import SearchLimits
+from transition_parser.transitions.amr_limits import REPEATS, SearchLimits
 from transition_parser.transitions.amr_state import limits_of
 
 _CONCEPTS = (ActionClass.PRED, ActionClass.COPY_LEMMA, ActionClass.ENTITY, ActionClass.COPY_ENTITY)
@@ -92,15 +90,14 @@ class Nodes(NamedTuple):
     """The nodes that are on the stack or were set aside, (R, M) int64 each, in the order in which they were made.
 
     The nodes on the stack below the newest node come first, then the nodes that were set aside, then the newest node,
-    then free slots. `roles`, `sort` and `several` are 0 outside search, `frame` where the model does not need frames.
+    then free slots. `roles` and `sort` are 0 outside search, `frame` where the model does not need frames.
     """
 
     word: Tensor  # the last word of the node's span
     group: Tensor  # the connected component of the node
     constant: Tensor  # 1 for constants, 0 for concepts
-    roles: Tensor  # the roles of `ActionTable.once` that the node has and may not bear again, as bits
+    roles: Tensor  # the roles of `SearchLimits.once` that the node has or never gets, as bits
     sort: Tensor  # the `Sort` of the node, as bits (`table.SORT_BITS`)
-    several: Tensor  # the roles of `ActionTable.once` that the node may bear several times, as bits
     frame: Tensor  # the class of the node's frame, see `ActionTable.frame_classes`
 
     def at(self, slot: Tensor) -> Nodes:
@@ -115,13 +112,13 @@ class SpanActions(NamedTuple):
     tokens: Tensor  # in the order in which they were taken; −1 for unused entries
     spent: Tensor  # the entries of `tokens` that may make no more nodes of the span; −1 for all other entries
 
-    def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> SpanActions:
-        """Return the `SpanActions` after the rows took their tokens (R,); most: see `TokenArrays`."""
+    def taken(self, rows: Rows, tokens: Tensor, column: Tensor) -> SpanActions:
+        """Return the `SpanActions` after the rows took their tokens (R,)."""
         slots = torch.arange(self.tokens.size(1), device=tokens.device)
         made = _any_of((*_CONCEPTS, *_CONSTANTS, ActionClass.DEPENDENT), column)
         here = made[:, None] & (slots == rows.in_span[:, None])
         times = (self.tokens == tokens[:, None]).sum(1) + 1
-        values = SpanActions(tokens, torch.where(times >= most[tokens], tokens, -1))
+        values = SpanActions(tokens, torch.where(times >= REPEATS, tokens, -1))
         shift = (column == ActionClass.SHIFT)[:, None]
         return SpanActions(
             *(
@@ -138,7 +135,6 @@ class GivenRoles(NamedTuple):
     second: Tensor  # the roles that the second node gets
     new: Tensor  # the roles that search never gives the new node, see `TokenArrays.new_roles`
     sort: Tensor  # the sort of the new node
-    several: Tensor  # the roles that the new node may bear several times
 
 
 def take_actions(
@@ -176,7 +172,7 @@ def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles) -> 
     roles = nodes.roles
     for place, more in ((rows.depth, given.top), (rows.below, given.second)):
         here = (column != ActionClass.NEVER)[:, None] & (slots == place[:, None] - 1)
-        roles = torch.where(here, roles | (more[:, None] & ~nodes.several), roles)
+        roles = torch.where(here, roles | more[:, None], roles)
     return nodes._replace(roles=roles)
 
 
@@ -227,7 +223,7 @@ def _make_node(
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
     zero = torch.zeros_like(rows.made)
-    in_search = (zero, zero, zero) if given is None else (given.new, given.sort, given.several)
+    in_search = (zero, zero) if given is None else (given.new, given.sort)
     values = Nodes(rows.position - 1, rows.made, constant.long(), *in_search, zero if frame is None else frame)
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
@@ -414,7 +410,7 @@ class AmrMachine(BatchedMachine):
             frame = of_tokens[tokens] + self._of_frame(before, word, tokens, of_frames)
         rows, nodes = take_actions(before, nodes, column, given, frame)
         if self.named is not None:
-            named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most)
+            named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column)
             self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
@@ -426,10 +422,8 @@ class AmrMachine(BatchedMachine):
         # 0 where several words are copied that may be a number
         copied = torch.where(number, NUMBER_BIT, torch.where(one_word | text, STRING_BIT, 0))
         sort = torch.where(column == ActionClass.COPY_WORD, copied, table.new_sort[tokens])
-        several, by_word = table.new_several[tokens], torch.where(one_word, word[:, SEVERAL], 0)
-        several = torch.where(several == NAMED_BY_WORD, by_word, several)
         new = table.new_roles[tokens] | self._of_frame(rows, word, tokens, table.lacked)
-        return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], new, sort, several)
+        return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], new, sort)
 
     def _of_frame(self, rows: Rows, word: Tensor, tokens: Tensor, values: Tensor) -> Tensor:
         """Return the value of the frame of each row's action, (R,), of (lemmas, senses); 0 unless of a single word."""

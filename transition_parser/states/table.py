@@ -20,7 +20,7 @@ from transition_parser.transitions import Action, Kind, RootRelations, Transitio
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
 from transition_parser.transitions.amr_limits import TOP, Sort, made_sort, role_given
-from transition_parser.transitions.amr_state import NAMED_BY_RULE, AmrWord, is_limited, is_listed, key
+from transition_parser.transitions.amr_state import AmrWord, is_limited, is_listed, key
 from transition_parser.transitions.config import Counts
 
 A = TypeVar("A")
@@ -56,7 +56,7 @@ class ActionClass(IntEnum):
 KIND_OF_CLASS = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ANY: ActionClass.LEFT_ARC}
 
 # The indices of the features of a word, see `ActionTable.features`.
-SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame
+SHIFT_ID, LEMMA, PLAIN, EVOKED = range(4)  # EVOKED: the first of one feature for each route to a frame
 FIRST_SPAN = EVOKED + len(ROUTES)
 NO_WORD = -1  # the shift id where the root is in front: the SHIFT of the root has no label
 # The values of the feature `PLAIN`. NOT_PLAIN: COPY_WORD cannot copy the word (`AmrWord.form_is_plain`). TEXT: the word
@@ -74,7 +74,6 @@ SORT_BITS: dict[Sort | None, int] = {None: 0, **{sort: 1 << bit for bit, sort in
 STRING_BIT, NUMBER_BIT = SORT_BITS[Sort.STRING], SORT_BITS[Sort.NUMBER]
 TOP_ONLY = 1 << len(Sort)
 LAST_CHANCE = 16
-NAMED_BY_WORD = -1  # in `TokenArrays.new_several`: the roles depend on the word of which the node is made
 TOPPED = 1 << 2 * LAST_CHANCE  # added to the sort of the node on top of the stack after ROOT: the graph has a top
 
 _LIKE = {Kind.FRAME: Kind.PRED}  # kind → a kind of equal legality and effect
@@ -85,10 +84,10 @@ _INSTEAD = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY, ActionClass.LEFT_ARC
 _OPTIONAL = (ActionClass.SWAP, ActionClass.VALUE, ActionClass.ENTITY, ActionClass.DEPENDENT)
 
 
-VERSION = "1"  # of the arrays in `ActionTable.arrays`; another one for each change of what they hold
+VERSION = "2"  # of the arrays in `ActionTable.arrays`; another one for each change of what they hold
 _ROWS = ("lexicon", "prior", "sets")
 _MOST_WORDS = 1 << 14  # whose features are kept: words come again and again
-_OTHERS = ("has_once", "prior_values", "span_rows", "row_sets")
+_OTHERS = ("prior_values", "span_rows", "row_sets")
 
 
 class RaggedRows(NamedTuple):
@@ -110,19 +109,17 @@ class RaggedRows(NamedTuple):
 class TokenArrays(Generic[A]):
     """Properties of the V tokens of the action vocabulary: numpy arrays, or tensors on a device.
 
-    All are (V,) int64 unless stated otherwise. Sets of roles and of sorts are bits, of `ActionTable.once` and
-    `SORT_BITS`. The values from `limited` on are for AMR.
+    All are (V,) int64 unless stated otherwise. Sets of roles and of sorts are bits, of the sorted roles in
+    `SearchLimits.once` and of `SORT_BITS`. The values from `limited` on are for AMR.
     """
 
     column: A  # the `ActionClass`
     shift_word: A  # 0 for a plain SHIFT, k for a SHIFT labeled with the k-th of the sorted SHIFT words, −1 for others
     relation: A  # the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
     limited: A  # bool; True for the tokens that the lexicon limits
-    most: A  # how often a token may make a node of one span
     top_roles: A  # the roles that a token gives the node on top
     second_roles: A  # the roles that a token gives the second node
     new_roles: A  # the roles that search never gives the new node; for a FRAME of a single word also those in `lacked`
-    new_several: A  # the roles that the new node may bear several times, or `NAMED_BY_WORD`
     route: A  # the index in `ROUTES` of the route of a FRAME, −1 for other tokens
     sense: A  # the column in `lacked` of the sense of a FRAME, 0 for other tokens
     new_sort: A  # the sort of the node that a token puts on the stack
@@ -147,8 +144,6 @@ class ActionTable(TokenArrays[np.ndarray]):
     span_rows: the first row of all other spans (0), and of each span; then the number of rows. Without
         FIRST_ROW, as `row_sets`
     row_sets: the index in `sets` of the FRAME tokens of each row
-    once: the roles that search gives a node at most once, see `SearchLimits`. Search needs some RA with a role outside
-        `once` to connect the last two nodes. If the vocabulary has no such RA, `once` is empty
 
     Raises `InputError` for a vocabulary that lacks a column that the system needs.
     """
@@ -171,18 +166,12 @@ class ActionTable(TokenArrays[np.ndarray]):
         if lexicon is None and self._frames is not None:
             raise ValueError("the table of AMR needs a lexicon")
         spans = sorted({*(lexicon or ()), *counts})
-        self._limits = limits = getattr(system, "limits", None)
-        bits = {} if limits is None else {role: 1 << bit for bit, role in enumerate(sorted(limits.once))}
-        with_roles = self._frames is not None and limits is not None and limits.roles_of_frames
-        lemmas = tuple(self._frames.table.rolesets) if self._frames is not None and with_roles else ()
+        lemmas = self._frames.table.rolesets if self._frames is not None else ()
         self._lemmas = {lemma: row for row, lemma in enumerate(lemmas, 1)}
         if stored is None:
-            self._make(spans, lexicon, counts, bits)
+            self._make(spans, lexicon, counts)
         else:
-            self._take(stored, len(spans))
-        self.once = limits.once if limits is not None and self.has_once.any() else frozenset[str]()
-        several = limits.several if limits is not None and self.once else {}
-        self._several = {lemma: sum(map(bits.__getitem__, roles)) for lemma, roles in several.items()}
+            self._take(stored)
         long_spans = {span for span in spans if " " in span}
         if self._frames is not None:
             long_spans |= self._frames.long_spans
@@ -194,7 +183,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         self._ends = {span.rpartition(" ")[2] for span in long_spans}
         self.span_lengths = range(1, 2 + max(map(str.count, long_spans, repeat(" ")), default=0))
 
-    def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts, bits: Mapping[str, int]) -> None:
+    def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts) -> None:
         self.actions = [_parse(token, self.system) for token in self.tokens]
         for name in _OF_TOKENS:
             setattr(self, name, np.zeros(len(self.tokens), np.int64))
@@ -216,7 +205,9 @@ class ActionTable(TokenArrays[np.ndarray]):
         self.column[self.end] = ActionClass.END
         self._check_columns()
         self._read_lexicon(spans, lexicon, counts)
-        self._read_nodes(bits)
+        if isinstance(self.system, AmrSystem):
+            self._read_nodes(self.system)
+        self.limited = self.limited > 0
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all arrays of a table of AMR by name, in the smallest types, to make the same table by `stored`."""
@@ -225,44 +216,11 @@ class ActionTable(TokenArrays[np.ndarray]):
             arrays |= {f"{name}.{part}": array for part, array in getattr(self, name)._asdict().items()}
         return {name: _smallest(array) for name, array in arrays.items()}
 
-    def _take(self, stored: Mapping[str, np.ndarray], spans: int) -> None:
-        """Take the arrays as `arrays` returned them. Raises `InputError` for arrays that do not fit the vocabulary."""
-        names = {*ARRAYS, *_OTHERS, *(f"{name}.{part}" for name in _ROWS for part in RaggedRows._fields)}
-        if stored.keys() != names:
-            raise InputError(f"has no {sorted(names ^ stored.keys())[0]}, or should not have it")
-        kinds = {"prior_values": "f", "limited": "b", "has_once": "b"}
-        if not all(
-            a.dtype.kind == kinds.get(name, "i") and a.ndim == 1 + (name == "lacked") for name, a in stored.items()
-        ):
-            raise InputError("has arrays of other types or dimensions than the program writes")
-        arrays = {name: a if name in kinds else a.astype(np.int64) for name, a in stored.items()}
+    def _take(self, stored: Mapping[str, np.ndarray]) -> None:
+        """Take the arrays as `arrays` returned them for the same system and tokens."""
+        arrays = {name: a if a.dtype.kind in "fb" else a.astype(np.int64) for name, a in stored.items()}
         rows = {name: RaggedRows(*(arrays[f"{name}.{part}"] for part in RaggedRows._fields)) for name in _ROWS}
-        tokens, row_count = len(self.tokens), len(rows["lexicon"].starts) - 1 - FIRST_ROW
-        lengths = {**dict.fromkeys(_OF_TOKENS, tokens), "lacked": len(self._lemmas) + 1}
-        lengths |= {"prior_values": len(rows["prior"].numbers)}
-        if self._frames is not None:
-            lengths |= {"row_sets": row_count, "span_rows": spans + 2}
-        ends = {"column": len(ActionClass), "row_sets": len(rows["sets"].starts) - 1, "span_rows": row_count + 1}
-        ends |= {"sense": arrays["lacked"].shape[-1]}
-        if not (
-            all(len(arrays[name]) == length for name, length in lengths.items())
-            and all(_within(arrays[name], end) for name, end in ends.items())
-            and _within(arrays["route"] + 1, len(ROUTES) + 1)
-            and self._are_of_kinds(arrays["column"].tolist())
-            and np.isfinite(arrays["prior_values"]).all()
-            and all(_is_ragged(some, tokens) for some in rows.values())
-            and len(rows["prior"].starts) in (1, len(rows["lexicon"].starts))
-        ):
-            raise InputError("has arrays that do not fit the dictionary of actions")
         vars(self).update({name: arrays[name] for name in (*ARRAYS, *_OTHERS)}, **rows)
-
-    def _are_of_kinds(self, columns: Sequence[int]) -> bool:
-        """Return True where these may be the columns of the tokens, by the names of the tokens alone."""
-        of_names = {kind.value: {ActionClass.NEVER, column} for kind, column in _COLUMN_OF_KIND.items()}
-        of_names[Kind.ENTITY.value].add(ActionClass.COPY_ENTITY)
-        pairs = zip(self.tokens, columns, strict=True)
-        fit = [column in of_names.get(token.partition("(")[0], {ActionClass.NEVER}) for token, column in pairs]
-        return columns[self.end] == ActionClass.END and all(fit[: self.end] + fit[self.end + 1 :])
 
     @cached_property
     def actions(self) -> list[Action | None]:
@@ -297,11 +255,6 @@ class ActionTable(TokenArrays[np.ndarray]):
         return of_frames, np.array(of_tokens, np.int64)
 
     @property
-    def knows_frames(self) -> bool:
-        """True if the machine knows the frame of a node that FRAME made."""
-        return len(self.lacked) > 1
-
-    @property
     def labeled_shift(self) -> bool:
         """True if some words label their SHIFT."""
         return bool(self.shift_words)
@@ -333,7 +286,6 @@ class ActionTable(TokenArrays[np.ndarray]):
         SHIFT_ID: the `shift_word` of the word's SHIFT; the other features exist for AMR only
         LEMMA: 1 if the lemma is a symbol, else 0
         PLAIN: `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`
-        SEVERAL: the roles of `once` that a concept derived from this word alone may bear several times, as bits
         from EVOKED on: for each route, the row in `lacked` of the lemma that it gives (`FrameActions.lemmas`)
         from FIRST_SPAN on: the lexicon rows of the spans of 1, 2, … words that end with this word
         """
@@ -360,15 +312,11 @@ class ActionTable(TokenArrays[np.ndarray]):
         particle = system.frames.table.particle_of(word.lemma, (other.lemma for other in following))
         found = self._of_words.get((word, particle))
         if found is None:
-            several, evoked, span = 0, [0] * len(ROUTES), [word, *following]
-            for lemma in system.lemmas_named(span, 0) if self._several else ():
-                several |= self._several.get(lemma, 0)
-            if self._lemmas:
-                lemmas = system.frames.lemmas([word], following)
-                evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
+            span = [word, *following]
+            evoked = [self._lemmas.get(str(lemma), 0) for lemma in system.frames.lemmas([word], following)]
             plain = NUMBER if word.is_number else PART if word.is_part_of_number else TEXT
             plain = plain if word.form_is_plain else NOT_PLAIN
-            found = [int(word.lemma_is_symbol), plain, several, *evoked, self._row_of(system, span, 0, 1)]
+            found = [int(word.lemma_is_symbol), plain, *evoked, self._row_of(system, span, 0, 1)]
             if len(self._of_words) < _MOST_WORDS:
                 self._of_words[word, particle] = found
         return found
@@ -391,12 +339,12 @@ class ActionTable(TokenArrays[np.ndarray]):
         self.span_rows = self.row_sets = np.zeros(0, np.int64)
         if lexicon is None or self._frames is None:
             return
-        ids = {action: i for i, action in enumerate(self.actions) if action is not None}
-        seen: list[list[int]] = [[ids[a] for a in lexicon.get(span, ()) if a in ids] for span in spans]
-        lacking = sorted(str(action) for action in self._frames.all if action not in ids)
+        ids = {token: i for i, token in enumerate(self.tokens) if self.actions[i] is not None}
+        seen = [[ids[token] for token in lexicon.get(span, ()) if token in ids] for span in spans]
+        lacking = sorted(token for token in map(str, self._frames.all) if token not in ids)
         if lacking:
             raise _lacks(lacking[0], self.system)
-        tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in self._frames.sets}
+        tokens_of = {actions: tuple(sorted(ids[str(action)] for action in actions)) for actions in self._frames.sets}
         sets = sorted(tokens_of.values())
         number = {tokens: i for i, tokens in enumerate(sets)}
         self.sets = RaggedRows.of(sets)
@@ -409,7 +357,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         if counts:
             prior = []
             for span, row in zip(of_row, rows, strict=True):
-                counted = {ids[action]: count for action, count in counts.get(span, {}).items() if action in ids}
+                counted = {ids[token]: count for token, count in counts.get(span, {}).items() if token in ids}
                 prior.append(lexical_prior({**dict.fromkeys(row, 0), **counted} if counted else {}))
             self.prior = RaggedRows.of([*none, *map(list, prior)])
             self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
@@ -434,69 +382,53 @@ class ActionTable(TokenArrays[np.ndarray]):
                     return FIRST_ROW + row
         return FIRST_ROW + number
 
-    def _read_nodes(self, bits: Mapping[str, int]) -> None:
-        """Compute, for AMR, what search must know of the nodes that tokens make and join.
+    def _read_nodes(self, system: AmrSystem) -> None:
+        """Compute what search must know of the nodes that tokens make and join.
 
         Search must never get stuck: where no word is left and the graph can't be closed, one RA is legal for any two
         nodes. It is the first RA of the vocabulary (the most frequent one) whose role is not in `once`, if possible not
         in `LISTS`, which few nodes bear.
         """
-        limits, frames = self._limits, self._frames if self._lemmas else None
-        self.limited, self.has_once = self.limited > 0, np.array([False])
-        if limits is None:
-            return
-        given = [None if action is None else role_given(action) for action in self.actions]
-        arcs = self.column == ActionClass.RA
-        self.has_once |= any(role[1] not in bits for role, arc in zip(given, arcs, strict=True) if role and arc)
-        bits = bits if self.has_once.any() else {}
+        limits, frames = system.limits, system.frames
+        bits = {role: 1 << bit for bit, role in enumerate(sorted(limits.once))}
+        last_arcs: list[tuple[bool, bool, int]] = []
         senses: dict[str, int] = {}
         for token, action in enumerate(self.actions):
             if action is None:
                 continue
             self.limited[token] = is_limited(action)
-            if (role := given[token]) is not None:
-                (self.top_roles if role[0] == TOP else self.second_roles)[token] = bits.get(role[1], 0)
+            if (given := role_given(action)) is not None:
+                place, role = given
+                (self.top_roles if place == TOP else self.second_roles)[token] = bits.get(role, 0)
+                if action.kind is Kind.RA:
+                    last_arcs.append((role in bits, role in LISTS, token))
             if action.kind is Kind.ENTITY:
                 self.new_roles[token] = bits.get("name", 0)
-            if frames is not None and action.kind is Kind.FRAME:
+            elif action.kind is Kind.FRAME:
                 sense, route = parts_of(action)
                 self.route[token], self.sense[token] = ROUTES.index(route), senses.setdefault(sense, len(senses))
-            elif frames is not None and action.kind is Kind.PRED:
+            elif action.kind is Kind.PRED:
                 self.new_roles[token] = sum(bits.get(role, 0) for role in frames.lacked(str(action.label)))
-            self.most[token], self.new_sort[token] = limits.most(action), SORT_BITS[made_sort(action)]
-            several = sum(bits.get(role, 0) for role in limits.several_of(action, ()))
-            self.new_several[token] = NAMED_BY_WORD if action.kind in NAMED_BY_RULE else several
+            self.new_sort[token] = SORT_BITS[made_sort(action)]
             barred = (sum(SORT_BITS[sort] for sort in sorts) for sorts in limits.barred(action))
             self.top_sorts[token], self.second_sorts[token] = (sorts | sorts << LAST_CHANCE for sorts in barred)
-        unlimited = (arcs & (self.top_roles | self.second_roles == 0)).nonzero()[0].tolist()
-        free = sorted(unlimited, key=lambda token: (given[token] or (0, ""))[1] in LISTS)[:1]
-        self.top_sorts[free] &= (1 << LAST_CHANCE) - 1
-        self.second_sorts[free] &= (1 << LAST_CHANCE) - 1
-        if limits.sentences_on_top:
-            sentences = self.new_sort == SORT_BITS[Sort.SENTENCES]
-            self.new_sort[sentences] |= TOP_ONLY
-            self.top_sorts[sentences] = TOPPED
-        if frames is not None:
-            self.lacked = np.zeros((len(self._lemmas) + 1, max(len(senses), 1)), np.int64)
-            for lemma, row in self._lemmas.items():
-                for sense in set(frames.table.senses(lemma)).intersection(senses):
-                    lacked = frames.lacked(f"{lemma}-{sense}")
-                    self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
+        *_, last_arc = min(last_arcs)
+        self.top_roles[last_arc] = self.second_roles[last_arc] = 0
+        self.top_sorts[last_arc] &= (1 << LAST_CHANCE) - 1
+        self.second_sorts[last_arc] &= (1 << LAST_CHANCE) - 1
+        sentences = self.new_sort == SORT_BITS[Sort.SENTENCES]
+        self.new_sort[sentences] |= TOP_ONLY
+        self.top_sorts[sentences] = TOPPED
+        self.lacked = np.zeros((len(self._lemmas) + 1, max(len(senses), 1)), np.int64)
+        for lemma, row in self._lemmas.items():
+            for sense in set(frames.table.senses(lemma)).intersection(senses):
+                lacked = frames.lacked(f"{lemma}-{sense}")
+                self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
 
 
 def _smallest(array: np.ndarray) -> np.ndarray:
     kinds = (np.int8, np.int16, np.int32) if array.dtype == np.int64 else ()
     return next((small for kind in kinds if np.array_equal(small := array.astype(kind), array)), array)
-
-
-def _within(numbers: np.ndarray, end: int) -> bool:
-    return not len(numbers) or (numbers.min() >= 0 and numbers.max() < end)
-
-
-def _is_ragged(rows: RaggedRows, end: int) -> bool:
-    starts = rows.starts
-    in_order = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(rows.numbers) and (np.diff(starts) >= 0).all()
-    return bool(in_order) and _within(rows.numbers, end)
 
 
 def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from transition_parser.base.errors import InputError
 from transition_parser.text.frames import Frames
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
+from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.arc_systems import (
     ArcEager,
     ArcHybrid,
@@ -41,7 +41,7 @@ __all__ = [
 def make_system(
     name: str,
     shift_words: Sequence[str] = (),
-    lexicon: Mapping[str, Collection[Action]] | None = None,
+    lexicon: Mapping[str, Collection[str]] | None = None,
     roots: RootRelations | None = None,
     limits: SearchLimits | None = None,
     frames: Frames | None = None,
@@ -49,7 +49,7 @@ def make_system(
 ) -> TransitionSystem:
     """Return the transition system called `name`. Raises `InputError` for a name that is not in `SYSTEMS`."""
     if name == AmrSystem.name:
-        return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS, frames)
+        return AmrSystem(shift_words, lexicon, limits, frames)
     if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
     return TREE_SYSTEMS[name](shift_words, roots, once)

@@ -13,7 +13,7 @@ from transition_parser.graphs.amr import AmrGraph, Edge, with_numbers
 from transition_parser.text.frames import Frames, packaged
 from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_frames import frame_actions
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
+from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import (
     NAMING,
     AmrState,
@@ -185,21 +185,17 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
     def __init__(
         self,
         shift_words: Sequence[str] = (),
-        lexicon: Mapping[str, Collection[Action]] | None = None,
-        limits: SearchLimits = DEFAULT_LIMITS,
+        lexicon: Mapping[str, Collection[str]] | None = None,
+        limits: SearchLimits | None = None,
         frames: Frames | None = None,
     ) -> None:
         super().__init__(shift_words)
-        self.lexicon, self.limits, self.frames = lexicon, limits, frame_actions(frames or packaged())
+        self.lexicon, self.limits = lexicon, limits or SearchLimits()
+        self.frames = frame_actions(frames or packaged())
 
     def read(self, forms: Sequence[str]) -> list[AmrWord]:
         """Return the words with their lemmas."""
         return [AmrWord(form, lemma) for form, lemma in zip(forms, lemmatize(forms), strict=True)]
-
-    def lemmas_named(self, words: Sequence[AmrWord], place: int) -> set[str]:
-        """Return the lemmas of the concepts that actions in `NAMED_BY_RULE` may make of the word at index `place`."""
-        evoked = self.frames.evoked(words[place : place + 1], words[place + 1 :])
-        return {words[place].lemma, *(lemma for lemma in evoked if lemma is not None)}
 
     def initial(self, sentence: Sequence[AmrWord]) -> AmrState:
         if not sentence:
@@ -226,7 +222,7 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
         if self.lexicon is None or not is_listed(action) or is_unbound(state):
             return None
         known = self.lexicon.get(key(state.span), ())
-        return None if action in known else f"training has not seen {action} with {key(state.span)!r}"
+        return None if str(action) in known else f"training has not seen {action} with {key(state.span)!r}"
 
     def apply(self, state: AmrState, action: Action) -> AmrState:
         if action.kind is Kind.FRAME:

@@ -1,25 +1,27 @@
 """What search may build of an AMR: the sorts of nodes, the roles that nodes bear, and how many nodes come of a span.
 
 A node bears the roles of the edges that lead from it. A model that has not learned when to stop makes node after node
-of one word, gives a verb two :ARG0, or puts a number under :polarity. So search keeps to limits that are learned from
-training graphs. The machine itself and the oracle have no such limits: every graph has a derivation.
+of one word, gives a verb two :ARG0, or puts a number under :polarity. So search keeps to limits: some are constants
+here, and training graphs teach others. The machine itself and the oracle have no such limits: every graph has a
+derivation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
 from transition_parser.graphs.amr import LISTS, edge_of, is_number
-from transition_parser.transitions.amr_state import MAKE_NODES, MODES, NAMED_BY_RULE, is_constant, lemma_of
+from transition_parser.transitions.amr_state import MODES, is_constant
 from transition_parser.transitions.system import Action, Kind
 
 MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number
 TOP, SECOND = -1, -2  # indices into the stack
 SWAPS_PER_WORD = 2
+REPEATS = 2  # how many nodes of one span an action may make
 
 
 class Sort(Enum):
@@ -42,6 +44,12 @@ class Sort(Enum):
 
 CONCEPT_SORTS = frozenset({Sort.CONCEPT, Sort.FRAME, Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN})
 CONSTANT_SORTS = frozenset(Sort) - CONCEPT_SORTS
+# Family of numbered roles (`family`) → the sorts of concepts that may bear its roles; all may bear other roles
+BEARERS = {
+    "ARG": frozenset({Sort.FRAME}),
+    "op": frozenset({Sort.CONCEPT, Sort.NAME}),
+    "snt": frozenset({Sort.SENTENCES}),
+}
 
 _FRAME = re.compile(r".*-\d\d+")
 _ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
@@ -80,11 +88,6 @@ def role_of_constants(role: str) -> str:
     return "op" if family(role) == "op" else role
 
 
-def is_plain(role: str) -> bool:
-    """Return True for a role in its normal direction, False for an inverse role (`ARG0-of`, `domain`)."""
-    return edge_of(0, role, 1) == (0, role, 1)
-
-
 class Ends(NamedTuple):
     """The ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`."""
 
@@ -105,6 +108,11 @@ def ends_of(action: Action) -> Ends | None:
     return Ends(role, places[source], places[target], written, places[1])
 
 
+def bearers_of(role: str) -> frozenset[Sort]:
+    """Return the sorts of concepts that may bear a role."""
+    return BEARERS.get(family(role) or "", CONCEPT_SORTS)
+
+
 def role_given(action: Action) -> tuple[int, str] | None:
     """Return the node of the stack that gets a role from an action (`TOP` or `SECOND`), and the role; None for none."""
     ends = ends_of(action)
@@ -113,125 +121,8 @@ def role_given(action: Action) -> tuple[int, str] | None:
     return TOP if ends.source == "top" else SECOND, ends.role
 
 
-@dataclass(frozen=True)
-class SearchLimits:
-    """Limits of search in one sentence.
-
-    Nodes inside ENTITY do not count. `span` and `repeats` do not apply if no word is left and there is no concept yet.
-
-    repeats: action → how often it may make a node of the same span; an action without a label stands for all actions of
-        its kind that are not listed; actions without any entry may come once
-    targets: role (`role_of_constants`) → the sorts of nodes that its edges may lead to; other roles lead to all sorts
-        of concepts and to no constants; if `targets` is empty, all roles lead to all sorts
-    bearers: family of numbered roles (`family`) → the sorts of concepts that may bear its roles; other families may be
-        borne by all concepts
-    several: lemma → the roles of `once` that concepts with this lemma may nevertheless get several times
-    roles_of_frames: True if a concept with a frame may get only those roles `ARGn` of `once` that the frame has in the
-        table of frames; concepts that are not in the table may get all roles
-
-    Raises `ValueError` for a role in `once` that is inverse or one too many, and for one of `several` not in `once`.
-    """
-
-    nodes: int  # how many more nodes than words a sentence may have
-    swaps: int  # how many more SWAPs a sentence may have than two for each word
-    span: int  # how many nodes may come from one span
-    repeats: Mapping[Action, int] = field(default_factory=dict)
-    once: frozenset[str] = frozenset()  # the roles that a node may not get twice
-    targets: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
-    bearers: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
-    sentences_on_top: bool = False  # True if a `multi-sentence` must be the top of its graph
-    several: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    roles_of_frames: bool = False
-
-    def __post_init__(self) -> None:
-        if len(self.once) > MOST_ROLES:
-            raise ValueError(f"`once` lists {len(self.once)} roles, but may list at most {MOST_ROLES}: leave some out")
-        for role in sorted(self.once):
-            if not is_plain(role):
-                raise ValueError(f"`once` lists {role}, the inverse of a role: list the role itself, or leave it out")
-        for lemma, roles in self.several.items():
-            for role in sorted(roles - self.once):
-                raise ValueError(f"`several` lists {role} of {lemma}, which is not in `once`: leave it out")
-
-    def of_sentence(self, words: int) -> tuple[int, int]:
-        """Return how many SWAPs and how many nodes a sentence of the given length may have."""
-        return SWAPS_PER_WORD * words + self.swaps, words + self.nodes
-
-    def most(self, action: Action) -> int:
-        """Return how often the action may make a node of the same span."""
-        return self.repeats.get(action, self.repeats.get(Action(action.kind), 1))
-
-    def targets_under(self, role: str) -> frozenset[Sort]:
-        """Return the sorts that a role may lead to."""
-        return self.targets.get(role_of_constants(role), CONCEPT_SORTS) if self.targets else frozenset(Sort)
-
-    def several_of(self, action: Action, lemmas: Collection[str]) -> frozenset[str]:
-        """Return the roles of `once` that the node made by an action may get several times."""
-        if action.kind in (Kind.PRED, Kind.ENTITY):
-            lemmas = (lemma_of(action.parts[0]),)
-        elif action.kind not in NAMED_BY_RULE:
-            lemmas = ()
-        return frozenset[str]().union(*(self.several.get(lemma, ()) for lemma in lemmas))
-
-    def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
-        """Return the sorts of the node on top, and the sorts of the second node, that forbid LA, RA or DEPENDENT."""
-        ends = ends_of(action)
-        if ends is None:
-            return frozenset(), frozenset()
-        barred = dict.fromkeys(("top", "second", "new"), frozenset[Sort]())
-        barred[ends.source] |= CONCEPT_SORTS - self.bearers.get(family(ends.role) or "", CONCEPT_SORTS)
-        barred[ends.target] |= CONCEPT_SORTS - self.targets_under(ends.role)
-        barred[ends.dependent] |= CONSTANT_SORTS - self.targets_under(ends.written)
-        if action.kind is Kind.DEPENDENT:
-            label = action.parts[1]
-            if sort_of(label, is_constant(label)) in barred["new"]:
-                barred["top"] = CONCEPT_SORTS
-        return barred["top"], barred["second"]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as values that JSON can hold."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
-        """Return the limits that `to_json` made these values from. Raises `ValueError` for invalid values."""
-        numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
-        for name, number in numbers.items():
-            least = 1 if name == "span" else 0
-            if number < least:
-                raise ValueError(f"{name} is {number}: it must be {least} or more")
-        repeats = {Action.parse(token): count for token, count in values["repeats"].items()}
-        for action in repeats:
-            if action.kind not in MAKE_NODES:
-                raise ValueError(f"`repeats` lists {action}, which makes no node: leave it out")
-        tables = {
-            "once": frozenset(values["once"]),
-            "targets": _sorts(values["targets"], frozenset(Sort)),
-            "bearers": _sorts(values["bearers"], CONCEPT_SORTS),
-            "several": {lemma: frozenset(roles) for lemma, roles in values["several"].items()},
-        }
-        return cls(**{**values, "repeats": repeats, **tables})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, frozenset):
-        return sorted(one.value if isinstance(one, Sort) else one for one in value)
-    return value
-
-
-def _sorts(names_of: Mapping[str, Sequence[str]], known: frozenset[Sort]) -> dict[str, frozenset[Sort]]:
-    by_name = {sort.value: sort for sort in known}
-    for role, names in names_of.items():
-        for name in names:
-            if name not in by_name:
-                raise ValueError(f"{name!r} of :{role} is none of {', '.join(sorted(by_name))}")
-    return {role: frozenset(by_name[name] for name in names) for role, names in names_of.items()}
-
-
-# Limits where none were learned: the maxima over the derivations of 7,628 graphs of nine open corpora, the roles that
-# AMR defines as borne once, and the most frequent other roles that one node in hundreds bears twice in these corpora.
+# The roles that AMR defines as borne once, and the most frequent other roles that one node in hundreds bears twice in
+# nine open corpora
 ONCE = frozenset(
     {
         *(f"ARG{i}" for i in range(10)),
@@ -242,17 +133,60 @@ ONCE = frozenset(
         *("year", "month", "day", "weekday"),
     }
 )
-DEFAULT_LIMITS = SearchLimits(
-    nodes=30,
-    swaps=33,
-    span=31,
-    repeats={
-        Action(Kind.PRED): 15,
-        Action(Kind.COPY_LEMMA): 16,
-        Action(Kind.FRAME): 4,
-        Action(Kind.COPY_WORD): 3,
-        Action(Kind.VALUE): 3,
-        Action(Kind.DEPENDENT): 4,
-    },
-    once=ONCE,
-)
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """Limits of search in one sentence.
+
+    `multi-sentence` must be the top of its graph. A concept whose frame is in the table of frames gets only those roles
+    `ARGn` of `once` that the frame has. `BEARERS` and `REPEATS` hold, too. Nodes inside ENTITY do not count. `span` and
+    `REPEATS` do not apply if no word is left and there is no concept yet.
+
+    once: the roles that a node may not get twice, `MOST_ROLES` at most; training teaches them
+    targets: role (`role_of_constants`) → the sorts of nodes that its edges may lead to; other roles lead to all sorts
+        of concepts and to no constants; if `targets` is empty, all roles lead to all sorts; training teaches them
+    nodes: how many more nodes than words a sentence may have; by default the maximum in 7,628 open graphs
+    swaps: how many more SWAPs a sentence may have than two for each word; likewise
+    span: how many nodes may come from one span; likewise
+    """
+
+    once: frozenset[str] = ONCE
+    targets: Mapping[str, frozenset[Sort]] = field(default_factory=dict)
+    nodes: int = 30
+    swaps: int = 33
+    span: int = 31
+
+    def of_sentence(self, words: int) -> tuple[int, int]:
+        """Return how many SWAPs and how many nodes a sentence of the given length may have."""
+        return SWAPS_PER_WORD * words + self.swaps, words + self.nodes
+
+    def targets_under(self, role: str) -> frozenset[Sort]:
+        """Return the sorts that a role may lead to."""
+        return self.targets.get(role_of_constants(role), CONCEPT_SORTS) if self.targets else frozenset(Sort)
+
+    def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
+        """Return the sorts of the node on top, and the sorts of the second node, that forbid LA, RA or DEPENDENT."""
+        ends = ends_of(action)
+        if ends is None:
+            return frozenset(), frozenset()
+        barred = dict.fromkeys(("top", "second", "new"), frozenset[Sort]())
+        barred[ends.source] |= CONCEPT_SORTS - bearers_of(ends.role)
+        barred[ends.target] |= CONCEPT_SORTS - self.targets_under(ends.role)
+        barred[ends.dependent] |= CONSTANT_SORTS - self.targets_under(ends.written)
+        if action.kind is Kind.DEPENDENT:
+            label = action.parts[1]
+            if sort_of(label, is_constant(label)) in barred["new"]:
+                barred["top"] = CONCEPT_SORTS
+        return barred["top"], barred["second"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what training teaches as values that JSON can hold."""
+        targets = {role: sorted(sort.value for sort in sorts) for role, sorts in self.targets.items()}
+        return {"once": sorted(self.once), "targets": targets}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
+        """Return the limits that `to_json` made these values from. Raises `ValueError` for invalid values."""
+        targets = {role: frozenset(map(Sort, names)) for role, names in values["targets"].items()}
+        return cls(frozenset(values["once"]), targets)

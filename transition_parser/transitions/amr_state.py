@@ -13,10 +13,9 @@ from transition_parser.transitions.system import Action, Kind
 COPULA = "be"
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
-CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.FRAME})
-NAMED_BY_RULE = CONCEPTS - {Kind.PRED}  # the kinds of actions that derive a concept from the words of the span
 CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
-ON_STACK = CONCEPTS | CONSTANTS | {Kind.ENTITY}  # the kinds of actions that put a node on the stack
+# The kinds of actions that put a node on the stack
+ON_STACK = CONSTANTS | {Kind.PRED, Kind.COPY_LEMMA, Kind.FRAME, Kind.ENTITY}
 MAKE_NODES = ON_STACK | {Kind.DEPENDENT}
 # The kinds of actions that the lexicon lists
 NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})

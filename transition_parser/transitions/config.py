@@ -4,51 +4,41 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
 
-from transition_parser.base.errors import errors_at, input_error, shortened
+from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.model_files import (
     OBJECT,
     TEXT,
     TEXTS,
-    TRUTH,
-    WHOLE_NUMBER,
     Key,
     check_keys,
     is_texts,
-    is_whole,
     read_versioned,
     short_repr,
     write_json,
 )
 from transition_parser.text.frames import frames_of
 from transition_parser.transitions import SYSTEMS, RootRelations, TransitionSystem, make_system
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
-from transition_parser.transitions.amr_state import MAKE_NODES, is_listed
+from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.system import Action
 
-Counts = Mapping[str, Mapping[Action, int]]  # span → action → how many nodes of the span it made
+Counts = Mapping[str, Mapping[str, int]]  # span → action → how many nodes of the span it made
 LEXICON_FILE = "lexicon.json"
-LEXICON_VERSION = 1
-_LEXICON_KEYS = {"spans": OBJECT, "wiki": OBJECT, "limits": OBJECT, "counts": OBJECT}
-_COUNTS = Key(
-    "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
-)
+LEXICON_VERSION = 2
 _LISTS = Key(
     "an object of lists of strings, each there once",
     lambda value: isinstance(value, dict) and all(map(is_texts, value.values())),
 )
-_LIMITS = {
-    **dict.fromkeys(("nodes", "swaps", "span"), WHOLE_NUMBER),
-    **{"repeats": _COUNTS, "once": TEXTS},
-    **dict.fromkeys(("several", "targets", "bearers"), _LISTS),
-    **dict.fromkeys(("sentences_on_top", "roles_of_frames"), TRUTH),
-}
-_Value = TypeVar("_Value")
+_COUNTS = Key(
+    "an object of objects of whole numbers",
+    lambda value: isinstance(value, dict) and all(map(_are_counts, value.values())),
+)
+_LEXICON_KEYS = {"spans": _LISTS, "wiki": OBJECT, "limits": OBJECT, "counts": _COUNTS}
+_LIMITS = {"once": TEXTS, "targets": _LISTS}
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
 
 
@@ -56,22 +46,14 @@ _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN nota
 class Lexicon:
     """The actions that name nodes, the values of `:wiki` and the search limits of the AMR training data."""
 
-    spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)  # span (`amr_state.key`) → actions made there
+    spans: Mapping[str, Sequence[str]] = field(default_factory=dict)  # span (`amr_state.key`) → actions made there
     wiki: Mapping[str, str] = field(default_factory=dict)  # name of an entity (`wiki_keys`) → its `:wiki`
-    limits: SearchLimits = DEFAULT_LIMITS
-    counts: Counts = field(default_factory=dict)  # span → action → how many nodes of the span the action made
+    limits: SearchLimits = field(default_factory=SearchLimits)
+    counts: Counts = field(default_factory=dict)
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `lexicon.json` into `folder`."""
-        values = {
-            "format_version": LEXICON_VERSION,
-            "spans": {span: [str(action) for action in actions] for span, actions in self.spans.items()},
-            "wiki": dict(self.wiki),
-            "limits": self.limits.to_json(),
-            "counts": {
-                span: {str(action): count for action, count in of_span.items()} for span, of_span in self.counts.items()
-            },
-        }
+        values = {"format_version": LEXICON_VERSION, **vars(self), "limits": self.limits.to_json()}
         write_json(Path(folder, LEXICON_FILE), values, indent=0, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -84,58 +66,16 @@ class Lexicon:
                 raise input_error(
                     f"the wiki of {short_repr(name)} is {short_repr(wiki)}, neither a symbol nor in quotes", path
                 )
-        spans, counts = _LazyObject(values["spans"], _actions, path), _LazyObject(values["counts"], _counts, path)
         check_keys(values["limits"], _LIMITS, path)
         try:
-            return cls(spans, values["wiki"], SearchLimits.from_json(values["limits"]), counts)
+            limits = SearchLimits.from_json(values["limits"])
         except ValueError as error:
-            raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
+            raise input_error(f"limits: {short_repr(str(error))}", path) from None
+        return cls(values["spans"], values["wiki"], limits, values["counts"])
 
 
-class _LazyObject(Mapping[str, _Value]):
-    """A JSON object whose values are read, by `read(key, value, path)`, when they are first asked for."""
-
-    def __init__(self, values: dict[str, Any], read: Callable[[str, Any, Path], _Value], path: Path) -> None:
-        self._values, self._read, self._path = values, read, path
-        self._known: dict[str, _Value] = {}
-
-    def __getitem__(self, span: str) -> _Value:
-        if span not in self._known:
-            self._known[span] = self._read(span, self._values[span], self._path)
-        return self._known[span]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-
-def _actions(span: str, tokens: Any, path: Path) -> tuple[Action, ...]:
-    if not is_texts(tokens):
-        raise input_error(f"the actions of {short_repr(span)} must be {TEXTS.what}, not {short_repr(tokens)}", path)
-    return tuple(_action(span, token, is_listed, path) for token in tokens)
-
-
-def _counts(span: str, counts: Any, path: Path) -> dict[Action, int]:
-    if not _COUNTS.fits(counts) or min(counts.values(), default=1) < 1:
-        raise input_error(
-            f"the counts of {short_repr(span)} must be {_COUNTS.what} above 0, not {short_repr(counts)}", path
-        )
-    makes_node = MAKE_NODES.__contains__
-    return {_action(span, token, lambda action: makes_node(action.kind), path): n for token, n in counts.items()}
-
-
-def _action(span: str, token: str, names: Callable[[Action], bool], path: Path) -> Action:
-    try:
-        action = Action.parse(token)
-    except ValueError:
-        raise input_error(
-            f"the span {short_repr(span)} lists {short_repr(token)}, which is not an action", path
-        ) from None
-    if not names(action):
-        raise input_error(f"the span {short_repr(span)} lists {short_repr(token)}, which does not name a node", path)
-    return action
+def _are_counts(value: object) -> bool:
+    return isinstance(value, dict) and {*map(type, value.values())} <= {int}
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
