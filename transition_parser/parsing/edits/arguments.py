@@ -1,18 +1,33 @@
-"""Verbs get the subjects and objects that the dependency tree of the sentence has, in the places of others."""
+"""Verbs get the subjects and objects that the dependency tree has, and pronouns participants that agree with them."""
 
 from __future__ import annotations
+
+import re
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.parsing.edits.referents import mend_pronoun
-from transition_parser.parsing.edits.tree_view import TreeView
-from transition_parser.text.frames import packaged
+from transition_parser.parsing.edits.tree_view import ROLES, TreeView
+from transition_parser.text import word_list
+from transition_parser.text.names import known_type
 
 _PRONOUNS = frozenset(SUBJECTS.values())
 _ASKED = ("who", "what", "which")
 _OF_PREPOSITIONS = {"with": "instrument", "to": "destination", "into": "destination", "from": "source"}
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
+_MEN, _WOMEN, _OTHERS, _GROUPS = (
+    frozenset(word_list(f"edits: {name}")) for name in ("men", "women", "other persons", "groups")
+)
+_NOBODY = frozenset(("nobody", "no-one", "someone", "somebody"))
+# pronouns → what they never stand for
+_NEVER = {
+    "it": _MEN | _WOMEN | _OTHERS | _NOBODY,
+    "he": _WOMEN | _NOBODY | _GROUPS,
+    "she": _MEN | _NOBODY | _GROUPS,
+    "they": _NOBODY,
+}
+_ABSTRACT = re.compile(".+(cy|ty|ion|ment|ness|[ae]nce|ship|hood|ism|ture|age)")  # *he* and *she* stand for none
+_PLURALS = ("people", "men", "women", "children", "police")
 
 
 def add_arguments(draft: Draft) -> None:
@@ -23,8 +38,6 @@ def add_arguments(draft: Draft) -> None:
     for verb, frame in sorted((_with_nouns(view) | draft.frames).items()):
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
-            if view.dependent(verb, "obj") >= 0 and view.subject(verb) >= 0:
-                _mend_sense(view, verb, frame)
             _mend_subject(view, verb, frame)
             _mend_agent(view, verb, frame)
             _mend_object(view, verb, frame)
@@ -88,7 +101,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     elif subject < 0:
         is_dummy = draft.forms[word] == "it" and view.relations[word] == "nsubj" and view.heads[word] != verb
         if not is_dummy:  # *it is kind of you to help me*
-            mend_pronoun(view, word, Edge(frame, role, old))
+            _mend_pronoun(view, word, Edge(frame, role, old))
     elif present is not None:
         _exchange(view, present, Edge(frame, role, old), verb)
     elif view.full[verb] == "acl:relcl" and any(edge[::2] == (subject, frame) for edge in draft.edges):
@@ -169,8 +182,7 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
             _make_oblique(view, Edge(frame, "ARG1", old), place)  # *dispersed them with gas*
             draft.add_argument(frame, ("ARG1",), label)
             return
-        mend_pronoun(view, word, Edge(frame, "ARG1", old))
-    _add_receiver(view, verb, frame)
+        _mend_pronoun(view, word, Edge(frame, "ARG1", old))
     if node < 0 or 1 not in draft.core_roles(frame) or node in near:
         return
     words = view.subtree(word) - view.subtree(verb)  # of a relative clause the noun before it
@@ -188,23 +200,86 @@ def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:
     draft.set_role(edge, "ARG2" if is_free else _OF_PREPOSITIONS.get(draft.forms[preposition], "location"))
 
 
-def _mend_sense(view: TreeView, verb: int, frame: int) -> None:
-    """Give a verb with a subject and an object a sense that has both: *return a statue* is no `return-01`."""
-    draft, below, roles = view.draft, view.draft.below(frame), view.draft.core_roles(frame)
-    subject, word = view.argument(view.subject(verb)), view.argument(view.dependent(verb, "obj"))
-    other = next((role for role in ("ARG2", "ARG3", "ARG4") if below.get(role) == word), "")
-    lemma = draft.labels[frame].rpartition("-")[0]
-    senses = [sense for sense in packaged().senses(lemma) if {0, 1} <= {*packaged().roles(lemma, sense)}]
-    if not view.is_passive(verb) and 0 not in roles and below.get("ARG1") == subject and other and senses:
-        draft.labels[frame] = f"{lemma}-{senses[0]}"
-        draft.set_role(Edge(frame, "ARG1", subject), "ARG0")
-        draft.set_role(Edge(frame, other, word), "ARG1")
+def mend_owners(draft: Draft) -> None:
+    """Give what is *his*, *our* or *your* the owner, and relatives the person, that the possessive pronoun may be."""
+    if draft.tree is None or "nmod:poss" not in draft.tree.relations:
+        return
+    view = TreeView(draft, draft.tree)
+    relations = {edge.source: edge.target for edge in draft.edges if edge.role == "ARG2"}
+    for word, relation in enumerate(view.full):
+        if relation != "nmod:poss" or (label := SUBJECTS.get(draft.forms[word])) is None:
+            continue
+        for edge in [edge for edge in draft.edges if edge.role in ("poss", "ARG1")]:
+            is_relative = draft.labels[edge.source] in ROLES and edge.role == "ARG1"
+            owned = relations.get(edge.source, -1) if is_relative else edge.source if edge.role == "poss" else -1
+            if owned in view.nodes[view.heads[word]] and not _may_be(view, label, edge.target):
+                _put_participant(view, word, edge, label)
 
 
-def _add_receiver(view: TreeView, verb: int, frame: int) -> None:
-    """Give a verb its indirect object: *sold you the pills*."""
-    draft, word = view.draft, view.dependent(verb, "iobj")
-    node = view.argument(word) if word >= 0 else -1
-    is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
-    if node >= 0 and is_free and node not in {frame, *draft.neighbors(frame)}:
-        draft.add_edge(frame, "ARG2", node)
+def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
+    """Put another participant, or the pronoun, in the place of what a pronoun without a node never stands for."""
+    draft, label = view.draft, SUBJECTS.get(view.draft.forms[word])
+    if label is None or edge.target < 0 or word in draft.aligned:
+        return
+    if draft.labels[edge.target] in _PRONOUNS or label not in _NEVER:
+        is_object = view.relations[word] == "obj" and not draft.is_frame(edge.target)  # not *help me carry it*
+        is_certain = is_object or edge.role == "ARG0" or view.relations[word] == "nsubj"
+        is_wrong = is_certain and draft.labels[edge.target] != label
+    else:
+        is_wrong = edge.target == _other(view, word) or not _may_be(view, label, edge.target)
+    if is_wrong:
+        _put_participant(view, word, edge, label)
+
+
+def _other(view: TreeView, word: int) -> int:
+    """Return the subject of the verb whose object a pronoun is, for which it does not stand, -1 for none."""
+    is_object = view.relations[word] in ("obj", "iobj") and not view.draft.forms[word].endswith(("self", "selves"))
+    verb = view.draft.frames.get(view.heads[word], -1) if is_object else -1
+    return view.draft.below(verb).get("ARG0", -1) if verb >= 0 else -1
+
+
+def _put_participant(view: TreeView, word: int, edge: Edge, label: str) -> None:
+    """Put the only participant that a pronoun may be, or the pronoun, in the place of another node."""
+    draft = view.draft
+    participants = _participants(view, word) - {_other(view, word)}
+    others = [node for node in participants if _may_be(view, label, node)]
+    if label == "they":
+        others = [node for node in others if _is_plural(view, node)]
+    same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]
+    is_other = draft.labels[edge.target] in _PRONOUNS
+    if len(same or others) == 1 and (same or others)[0] not in draft.neighbors(edge.source):
+        draft.change((edge, edge._replace(target=(same or others)[0])))
+    elif (is_other or label != "they") and draft.change((edge, None)):
+        draft.add_edge(edge.source, edge.role, draft.new_node(label, False, edge.source))
+
+
+def _participants(view: TreeView, word: int) -> set[int]:
+    """Return the arguments of the verbs above a clause that the sentence names before a pronoun in it."""
+    draft, verbs = view.draft, {view.draft.frames.get(one, -1) for one in [*view.ancestors(word)][1:]}
+    found = {edge.target for edge in draft.edges if edge.source in verbs and edge.role[:3] == "ARG"}
+    nouns = {node for node in found if 0 <= view.word(node) < word and not draft.is_frame(node)}
+    return {node for node in nouns if draft.labels[node] not in _PRONOUNS}
+
+
+def _is_plural(view: TreeView, node: int) -> bool:
+    """Return True for a list and for a noun in the plural."""
+    form = view.draft.forms[view.word(node)] if view.word(node) >= 0 else ""
+    return view.is_list(node) or form in _PLURALS or (form.endswith("s") and form != view.draft.labels[node])
+
+
+def _may_be(view: TreeView, label: str, node: int) -> bool:
+    """Return False for what a pronoun never stands for: a man for *it* and *she*, a bank for *he*, two for *she*."""
+    draft = view.draft
+    if label in ("i", "we", "you") or draft.labels[node] in _PRONOUNS:
+        return draft.labels[node] == label
+    roles = [one.source for one in draft.edges if one[1:] == ("ARG0", node) and draft.labels[one.source] in ROLES]
+    kinds = {draft.labels[one] for one in (node, *(draft.below(role).get("ARG2", node) for role in roles))}
+    if (name := draft.below(node).get("name")) is not None:  # types of names are unsure: *NASA said it left*
+        words = [draft.labels[edge.target].strip('"') for edge in draft.members(name)]
+        kinds -= {"person"} - {known_type(words, "person", "in")}
+    elif _is_plural(view, node) != (label == "they") and (label != "they" or kinds.isdisjoint(_GROUPS)):
+        return False
+    if label == "it" and any(kind.endswith(("man", "woman")) for kind in kinds):
+        return False
+    is_abstract = label in ("he", "she") and any(map(_ABSTRACT.fullmatch, kinds))
+    return kinds.isdisjoint(_NEVER[label]) and not is_abstract

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from transition_parser.graphs.amr import Edge
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.clauses import is_asking
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.pronouns import SEPARATORS, SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLES, SERVING, TreeView
 from transition_parser.text import word_list
-from transition_parser.text.frames import packaged
 
 _TIMES = frozenset("time duration frequency purpose cause condition concession manner".split())
 _PLACES = frozenset(
@@ -25,7 +25,6 @@ _MARKS = (
 )
 _LINKS = _MARKS | {"to": "purpose", "so": "purpose", "unless": "condition"}
 _PRONOUNS = frozenset(SUBJECTS.values())
-_OF_NOUNS = ("det", "case", "amod", "nmod", "nummod", "compound", "acl", "cop", "nsubj:pass")  # dependents of no verb
 _LOOSE = ("parataxis", "discourse")  # relations of clauses that may be the top beside the root
 
 
@@ -44,10 +43,8 @@ def attach(draft: Draft) -> None:
     if draft.tree is not None:
         view = TreeView(draft, draft.tree)
         for node, role, words in _lists(view):
-            _mend_verbs(view, words)
             _mend_members(view, node, role, words)
             _mend_heads(view, node, role, words[0])
-        _mend_complements(view)
         _mend_whose(view)
         _mend_where(view)
         for word, relation in enumerate(view.relations):
@@ -68,16 +65,6 @@ def _lists(view: TreeView) -> Iterator[tuple[int, str, Sequence[int]]]:
             others = [word for word in view.dependents[first] if view.relations[word] == "conj"]
             is_contrast = view.draft.labels[lists[0]] == "contrast-01"
             yield (lists[0], "ARG", [first, second]) if is_contrast else (lists[0], "op", [first, *others])
-
-
-def _mend_verbs(view: TreeView, words: Sequence[int]) -> None:
-    """Make nouns that a conjunction joins with a verb verbs: *makes , packs and ships toys*."""
-    is_verb = words[0] in view.draft.frames and view.dependent(words[0], "nsubj", "obj") >= 0
-    for word in words[1:] if is_verb else ():
-        node, lemma = view.node(word), view.draft.words[word].lemma
-        is_noun = len(view.nodes[word]) == 1 and view.draft.labels[node] == lemma
-        if is_noun and view.dependent(word, *_OF_NOUNS) < 0 and (senses := packaged().senses(lemma)):
-            view.draft.labels[node] = f"{lemma}-{senses[0]}"
 
 
 def _mend_members(view: TreeView, node: int, role: str, words: Sequence[int]) -> None:
@@ -120,31 +107,6 @@ def _mend_heads(view: TreeView, node: int, role: str, first: int) -> None:
         above = {one for one in (view.unit(head) | marks) - {node} - members if not view.is_list(one)}
         for edge in [edge for edge in view.draft.edges if edge.source in above and edge.target in members]:
             view.draft.change((edge, edge._replace(target=node)))
-
-
-def _mend_complements(view: TreeView) -> None:
-    """Give verbs the verb of the clause below them, not a word inside it: *say that the man I know left*."""
-    draft = view.draft
-    for word, relation in enumerate(view.relations):
-        head, verb = draft.frames.get(view.heads[word], -1), view.node(word)
-        if relation not in ("ccomp", "xcomp", "advcl") or head < 0 or verb < 0 or head == verb:
-            continue
-        above, unit, inside = view.unit(view.heads[word]), view.unit(word), view.subtree(word)
-        if verb in draft.below(head).values():
-            upper = [one for one in draft.edges if one.target == verb and one.role in _TIMES and one.source != head]
-            draft.change(*((one, None) for one in upper if view.word(one.source) in view.ancestors(word)))
-        if any({edge.source, edge.target} & unit and {edge.source, edge.target} & above for edge in draft.edges):
-            continue
-        if (highest := view.highest(unit)) < 0:
-            continue
-        of_times = [edge for edge in draft.edges if edge.source == head and edge.role in _TIMES]
-        links = [edge for edge in draft.edges if edge.source == head and edge.role[:3] == "ARG"]
-        links = [one for one in links if draft.is_frame(one.target) or (relation, one.role) == ("ccomp", "ARG1")]
-        for edge in [edge for edge in (of_times if relation == "advcl" else links) if view.word(edge.target) in inside]:
-            back = [(one, None) for one in draft.edges if one.source == edge.target and one.target in unit]
-            draft.change((edge, edge._replace(target=highest)), *back)
-        if relation == "ccomp" and "ARG1" not in draft.below(head) and 1 in draft.core_roles(head):
-            draft.add_edge(head, "ARG1", highest)  # *told us that we should go*
 
 
 def _mend_whose(view: TreeView) -> None:
@@ -330,3 +292,15 @@ def _mend_top(view: TreeView) -> None:
     is_above = new in draft.below(draft.top).values() and view.relations[top] == "nsubj"  # no subject: *Turn left*
     if is_member or (is_other and not is_above and new >= 0 and (draft.is_frame(new) or view.is_list(new))):
         draft.top = new
+
+
+def share_objects(draft: Draft) -> None:
+    """Give the object of the last two verbs of a list to those before them: *designs , builds and sells buses*."""
+    for conjunction in [node for label in CONJUNCTIONS for node in draft.nodes_of(label)]:
+        verbs = sorted({edge.target for edge in draft.members(conjunction)}, key=draft.place)
+        between = {form for one, other in pairwise(map(draft.place, verbs)) for form in draft.forms[one + 1 : other]}
+        *others, last = [draft.below(verb).get("ARG1") for verb in verbs] or [None]
+        if last is not None and others[-1:] == [last] and between.issubset(SEPARATORS):
+            for verb, own in zip(verbs, others, strict=False):
+                if own is None and 1 in draft.core_roles(verb):
+                    draft.add_edge(verb, "ARG1", last)

@@ -140,9 +140,7 @@ def mend_direct_questions(draft: Draft) -> None:
         draft.add_below(draft.top, "mode", "expressive")
         return
     edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
-    if first in ("what", "which") and forms[1] in _COPULAS:
-        _call(draft, unknown)
-    elif first in _AUXILIARIES and {edge[1:] for edge in edges if edge.role != "polite"} == {("polarity", unknown)}:
+    if first in _AUXILIARIES and {edge[1:] for edge in edges if edge.role != "polite"} == {("polarity", unknown)}:
         _ask_whole(draft, unknown, [edge for edge in edges if edge.role != "polite"])
     for source, role, target in edges:
         edge, begins = Edge(source, role, target), tuple(forms[:3])
@@ -158,6 +156,11 @@ def mend_direct_questions(draft: Draft) -> None:
             kind = draft.new_node(draft.words[1].lemma, False, unknown)  # *what time is it*
             draft.replace_edge(edge, Edge(kind, "mod", unknown), Edge(kind, "domain", source))
             draft.top = kind if source == draft.top else draft.top
+        elif role == "ARG0" and first.startswith("wh") and forms[1] in _AUXILIARIES - _COPULAS:
+            object_ = Edge(source, "ARG1", draft.below(source).get("ARG1", unknown))
+            if 1 < draft.place(object_.target) < draft.place(source):  # *who did the police arrest*
+                draft.replace_edge(object_, object_._replace(target=unknown))
+                draft.replace_edge(edge, edge._replace(target=object_.target))
         elif role == "mod" and source == unknown and first == "whose":
             draft.replace_edge(edge, Edge(target, "poss", unknown))
         elif role[:3] == "ARG" and begins[:2] == ("which", "of") and draft.labels[source] != "include-91":
@@ -196,27 +199,3 @@ def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     if edges != [Edge(draft.top, "polarity", unknown)]:
         draft.remove_edges(edges.__contains__)
         draft.add_edge(draft.top, "polarity", unknown)
-
-
-def _call(draft: Draft, unknown: int) -> None:
-    """Make the name of what is called so, at the end of a question, what it asks for."""
-    last = max((place for place, form in enumerate(draft.forms) if form in ("called", "named")), default=-1)
-    verb = draft.frames.get(last, -1)
-    if verb < 0 or any(place > last for place in draft.aligned) or draft.below(verb).get("ARG2") == unknown:
-        return
-    others = [edge for edge in draft.edges if unknown in edge[::2] and verb not in edge[::2]]
-    named = draft.below(verb).get("ARG1", -1)
-    if same := [edge for edge in others if edge.role == "mod" and edge.source == unknown]:  # *his first novel*
-        named = same[0].target
-        draft.replace_edge(same[0])
-    elif others:  # *the tallest building*
-        kinds = [draft.below(edge.source).get("ARG5", -1) for edge in others]
-        label = next((draft.labels[kind] for kind in kinds if kind >= 0), "thing")
-        named = draft.new_node(label, False, unknown)
-        for edge in others:
-            draft.replace_edge(edge, edge._replace(target=named))
-    if named >= 0:
-        draft.remove_edges(lambda edge: verb in edge[::2] and edge.role[:3] == "ARG")
-        draft.add_edge(verb, "ARG1", named)
-        draft.add_edge(verb, "ARG2", unknown)
-        draft.top = verb

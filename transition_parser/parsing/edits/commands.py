@@ -1,4 +1,4 @@
-"""Commands get `:mode imperative` and *you*, and other verbs lose them."""
+"""Commands get `:mode imperative` and *you*, other verbs lose them; *thanks* and *see you* get *I* and *you*."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.pronouns import SEPARATORS, SUBJECTS
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
@@ -21,6 +21,8 @@ _ASKED = re.compile(
 _WITH_YOU = re.compile(
     r"\b(if|unless|when|whenever|because|since|while|until|before|after|that|whether) you (\w+ )?(n't |not )?$"
 )
+_BEFORE_GREETINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
+_GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
 
 
 def mark_commands(draft: Draft) -> None:
@@ -31,7 +33,6 @@ def mark_commands(draft: Draft) -> None:
         draft.removed.update(_false_modes(draft, moods))
     for node, roles, label in [*_commands(draft, moods)]:
         draft.add_argument(node, roles, label)
-    _control(draft)
     _let_us(draft)
 
 
@@ -44,17 +45,6 @@ def _moods(draft: Draft) -> Sequence[str]:
         if is_base and not draft.dependents(place, "nsubj") and not lists.isdisjoint(draft.lists_of(node)):
             moods = [*moods[:place], IMPERATIVE, *moods[place + 1 :]]
     return moods
-
-
-def _control(draft: Draft) -> None:
-    """Give the infinitive after a command its subject: *remember to write*."""
-    modes = {*draft.nodes_of("imperative")}
-    for verb in [edge.source for edge in draft.edges if edge.target in modes]:
-        you = draft.below(verb).get("ARG0", -1)
-        infinitive = draft.frames.get(draft.place(verb) + 2, -1)
-        is_below = infinitive in draft.below(verb).values() and draft.forms[draft.place(verb) + 1] == "to"
-        if you >= 0 and draft.labels[you] == "you" and is_below and "you" not in draft.around(infinitive).values():
-            draft.add_argument(infinitive, ("ARG0",), "you")
 
 
 def _opens(form: str) -> bool:
@@ -171,3 +161,36 @@ def _without_subject(draft: Draft, node: int, subject: int) -> int:
     """Take its subject from an imperative, and return the node itself, if the subject has another place."""
     edge = Edge(node, "ARG0", subject)
     return node if draft.change((edge, None)) else subject
+
+
+def mend_greetings(draft: Draft) -> None:
+    """Give *thanks* and *see you* who says and who hears them."""
+    for place, form in enumerate(draft.forms[:-1]):
+        following, label = draft.forms[place + 1], _GREETINGS.get(form)
+        frames = [node for node in draft.at(place) if draft.labels[node] == label]
+        if not frames or (place and draft.forms[place - 1] not in _BEFORE_GREETINGS):
+            continue
+        if (form == "thanks" and following != "to") or (form in ("see", "thank") and following == "you"):
+            _say(draft, frames[0], "ARG1", "you")
+            _say(draft, frames[0], "ARG0", "i")
+
+
+def _say(draft: Draft, verb: int, role: str, label: str) -> None:
+    """Make a pronoun an argument of a verb that is no command, in the place of another pronoun."""
+    below = draft.below(verb)
+    draft.removed.update({below.get("mode", verb)} & draft.constants)
+    old, known = below.get(role, -1), draft.nodes_of(label)
+    if old >= 0 and draft.labels[old] not in {*SUBJECTS.values()} - {label}:
+        if draft.labels[old] != label and role == "ARG1":
+            draft.set_role(Edge(verb, role, old), "degree")  # *thanks a lot*
+            draft.add_argument(verb, (role,), label)
+        return
+    if old >= 0 and not known and sum(old in edge[::2] for edge in draft.edges) == 1:
+        draft.labels[old] = label
+        return
+    node = known[0] if known else draft.new_node(label, False, verb)
+    if old >= 0:
+        draft.replace_edge(Edge(verb, role, old), Edge(verb, role, node))
+        draft.removed.update({old} if not draft.neighbors(old) else ())
+    else:
+        draft.add_edge(verb, role, node)

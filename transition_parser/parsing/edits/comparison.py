@@ -15,7 +15,6 @@ _COMPARISONS = ("have-degree-91", "have-quant-91")
 _AMOUNTS = ("more", "less", "fewer", "many", "much", "few", "little")
 _AUXILIARIES = ("am", "are", "did", "do", "does", "is", "was", "were")
 _SECONDS = {"than", "as"}
-_CONSEQUENCES = ("too", "enough", "so")  # degrees that have no second side
 
 
 def may_compare(draft: Draft) -> bool:
@@ -24,18 +23,13 @@ def may_compare(draft: Draft) -> bool:
 
 
 def mend_comparisons(draft: Draft) -> None:
-    """Give comparisons before *than* and *as* their degrees, qualities and sides, and *too* its consequence."""
+    """Give comparisons before *than* and *as* their degrees, qualities and sides."""
     comparatives = [place for place in range(1, len(draft.words)) if _is_comparative(draft, place)]
     for place in comparatives:
         if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
             _recommend(draft, place)
-    degrees = draft.nodes_of("have-degree-91")
-    view = TreeView(draft, draft.tree) if draft.tree is not None and (degrees or may_compare(draft)) else None
-    for node in degrees:
-        _mend_consequence(draft, node)
-        if view is not None:
-            _mend_owner(view, node)
-    if may_compare(draft) and view is not None:
+    if draft.tree is not None and may_compare(draft):
+        view = TreeView(draft, draft.tree)
         for place in [place for place, form in enumerate(draft.forms) if form in _SECONDS]:
             if draft.forms[place : place + 3] == ["as", "soon", "as"]:
                 _as_soon(view, place)
@@ -44,40 +38,6 @@ def mend_comparisons(draft: Draft) -> None:
     both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
     if len(both) == 2 and both[0] == 1:
         _correlate(draft, *both)
-
-
-def _mend_consequence(draft: Draft, node: int) -> None:
-    """Give *too tired to drive* and *old enough to vote* the verb that follows from them."""
-    below = draft.below(node)
-    degree = below.get("ARG3", -1)
-    if degree < 0 or draft.labels[degree] not in _CONSEQUENCES:
-        return
-    if "ARG6" in below:  # *spoke so fast that nobody understood*: not spoke what nobody understood
-        owners = draft.neighbors(below.get("ARG2", node)) - {node}
-        draft.remove_edges(lambda edge: edge.source in owners and edge.target == below["ARG6"])
-        return
-    if "ARG4" in below:
-        draft.replace_edge(Edge(node, "ARG4", below["ARG4"]), Edge(node, "ARG6", below["ARG4"]))
-        return
-    before = draft.place(degree) + (1 if draft.labels[degree] == "enough" else 2)
-    verb = draft.frames.get(before + 1, -1) if draft.forms[before : before + 1] == ["to"] else -1
-    if verb >= 0 and verb not in draft.neighbors(node):
-        draft.add_edge(node, "ARG6", verb)
-        draft.remove_edges(lambda edge: edge[::2] == (below.get("ARG2"), verb))
-
-
-def _mend_owner(view: TreeView, node: int) -> None:
-    """Give a quality that is said of a noun its owner: *the coat I ordered is too small*."""
-    draft, below = view.draft, view.draft.below(node)
-    quality = view.word(below["ARG2"]) if "ARG2" in below else -1
-    subject = view.dependent(quality, "nsubj") if quality >= 0 else -1
-    owner, old = view.argument(subject) if subject >= 0 else -1, below.get("ARG1", -1)
-    if owner < 0 or owner in draft.neighbors(node) or view.dependent(quality, "cop") < 0:
-        return
-    if old < 0:
-        draft.add_edge(node, "ARG1", owner)
-    elif not view.is_in(old, {subject, quality}):
-        draft.change((Edge(node, "ARG1", old), Edge(node, "ARG1", owner)))
 
 
 def _is_comparative(draft: Draft, place: int) -> bool:

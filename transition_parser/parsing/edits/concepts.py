@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from transition_parser.graphs.amr import Edge, distances
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.tree_view import AGENTS
 from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
@@ -32,13 +31,10 @@ def mend_concepts(draft: Draft) -> None:
             draft.labels[node] = "and"
         elif not re.search(r"\w", label):
             _pass_over(draft, node)
-    for node in draft.nodes_of("use-03"):  # *used to play* is `play-01` alone
-        verb = draft.frames.get(draft.place(node) + 2, node)
-        if verb in draft.neighbors(node) and draft.forms[draft.place(node) :][:2] == ["used", "to"]:
+    for place, node in draft.frames.items():
+        verb = draft.frames.get(place + 2, node)  # *used to play* is `play-01` alone
+        if draft.forms[place : place + 2] == ["used", "to"] and verb in draft.neighbors(node):
             draft.merge(node, verb)
-    for frame, role, agent in [*draft.edges]:
-        if role == "ARG0" and draft.labels[agent] in AGENTS and draft.alignments[frame] == draft.alignments[agent]:
-            _mend_agent(draft, frame, agent)
     for relation in draft.nodes_of("have-rel-role-91"):
         _mend_relation(draft, relation)
     for owner, _, quantity in [edge for edge in draft.edges if edge.role == "quant"]:
@@ -81,13 +77,6 @@ def _mend_relation(draft: Draft, relation: int) -> None:
             draft.replace_edge(edge, Edge(moved[0], edge.role, moved[1]))
         draft.add_edge(relation, "ARG0", person)
         draft.move_top(kind, person)
-
-
-def _mend_agent(draft: Draft, frame: int, agent: int) -> None:
-    """Give the relations to the frame of a word such as *inhibitor* to who does it."""
-    if re.fullmatch(".*[eo]rs?", draft.forms[draft.place(agent)]):
-        for edge in [edge for edge in draft.edges if edge.target == frame and edge.source != agent]:
-            draft.replace_edge(edge, edge._replace(target=agent))
 
 
 def exists(concept: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from itertools import pairwise
 
 from transition_parser.graphs.amr import Edge, quoted
 from transition_parser.parsing.edits.draft import Draft
@@ -13,7 +14,7 @@ from transition_parser.text.lemmas import number_of
 from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
 
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
-_MISREAD = re.compile("(ARG[1-5]|time|mod|quant|value|op[1-9]|duration|domain|location|manner)$")
+_MISREAD = re.compile("(ARG[1-5]|time|mod|year|quant|value|op[1-9]|duration|domain|location|manner)$")
 
 
 _BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
@@ -64,7 +65,7 @@ def _mend_age(draft: Draft, place: int, label: str, number: str) -> None:
     draft.add_below(quantity, "unit", "year")
 
 
-_YEAR = re.compile(r"1\d{3}|20\d\d")
+_YEAR = re.compile(r"[12]\d{3}")
 _ORDINALS = word_list("edits: ordinals")
 _MONTHS = [month.lower() for month in calendar.month_name[1:]]
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
@@ -73,46 +74,30 @@ _OF_DATES = "be-temporally-at-91 date-interval and or between after before until
 
 
 def mend_dates(draft: Draft) -> None:
-    """Give centuries and seasons their dates, and a year without one, as the time of the frame before it."""
+    """Give years, centuries and seasons their dates: *built in 1889*."""
     for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod")]:
         if (said := draft.labels[edge.target]) in _SEASONS:
             draft.set_role(edge, "season")
         elif said in _MONTHS and draft.neighbors(edge.target) == {edge.source}:
             draft.removed.add(edge.target)
             draft.add_below(edge.source, "month", str(_MONTHS.index(said) + 1))
-    for place, form in enumerate(draft.forms):
-        if form.isdigit() and draft.forms[place - 1] == "in":
-            _mend_year(draft, place)
-        elif form == "century" and place:
-            _mend_century(draft, place)
+    for place, (form, following) in enumerate(pairwise(draft.forms)):
+        if form == "in" and _YEAR.fullmatch(following):
+            _mend_date(draft, place + 1, place + 2, "year", following)
+        elif following == "century":
+            number = str(_ORDINALS.index(form) + 1) if form in _ORDINALS else form[:-2]
+            _mend_date(draft, place, place + 2, "century", number)
 
 
-def _mend_century(draft: Draft, place: int) -> None:
-    """Make *the 12th century* `date-entity :century 12`."""
-    form = draft.forms[place - 1]
-    number = str(_ORDINALS.index(form) + 1) if form in _ORDINALS else form[:-2]
-    dates = [edge.source for edge in draft.edges if edge.role == "century" and draft.labels[edge.target] == number]
-    if number.isdigit() and not dates:
-        draft.add_below(_put_date(draft, place - 1, place + 1), "century", number)
-
-
-def _mend_year(draft: Draft, place: int) -> None:
-    form = draft.forms[place]
-    at = [edge for edge in draft.edges if draft.place(edge.target) == place and draft.labels[edge.target] == form]
-    found = [
-        edge for edge in at if edge.role in ("year", "mod") or draft.is_frame(edge.source)
-    ]  # no frame has a `:quant`
-    is_lost = _YEAR.fullmatch(form) and not found and place not in draft.aligned
-    is_stray = bool(found) and draft.labels[found[0].source] not in ("date-entity", "date-interval")
-    frames = [(draft.place(node), node) for node in filter(draft.is_frame, range(len(draft.labels)))]
-    before = [frame for frame in frames if -1 < frame[0] < place]
-    if before and (is_lost or is_stray):
-        date = draft.new_node("date-entity", False, found[0].target if found else -1)
-        for edge in found:
-            draft.replace_edge(edge, Edge(date, "year", edge.target))
-        if is_lost:
-            draft.add_below(date, "year", form)
-        draft.add_edge(max(before)[1], "time", date)
+def _mend_date(draft: Draft, first: int, end: int, role: str, number: str) -> None:
+    """Give a date the year or century that the words of a span say, unless a date has it."""
+    sources = {draft.labels[edge.source] for edge in draft.edges if draft.labels[edge.target] == number}
+    if number.isdigit() and sources.isdisjoint(("date-entity", "date-interval")):
+        date = _put_date(draft, first, end)
+        draft.add_below(date, role, number)
+        before = [node for place, node in sorted(draft.frames.items()) if place < first]
+        for edge in [edge for edge in draft.edges if edge[1:] == ("time", date) and before]:
+            draft.replace_edge(edge, edge._replace(source=before[-1]))
 
 
 def _put_date(draft: Draft, first: int, end: int) -> int:

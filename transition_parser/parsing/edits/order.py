@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 
-from transition_parser.parsing.edits.arguments import add_arguments
-from transition_parser.parsing.edits.attachment import attach, has_clauses
+from transition_parser.parsing.edits.arguments import add_arguments, mend_owners
+from transition_parser.parsing.edits.attachment import attach, has_clauses, share_objects
 from transition_parser.parsing.edits.clauses import mend_conditions, mend_direct_questions, mend_questions
-from transition_parser.parsing.edits.commands import mark_commands
+from transition_parser.parsing.edits.commands import mark_commands, mend_greetings
 from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
-from transition_parser.parsing.edits.copulas import may_have_copula, mend_copulas
+from transition_parser.parsing.edits.copulas import mend_copulas
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.greetings import mend_greetings
-from transition_parser.parsing.edits.lists import gather_members
 from transition_parser.parsing.edits.names import mend_addresses, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
-from transition_parser.parsing.edits.pronouns import mend_pronouns, mend_subjects
-from transition_parser.parsing.edits.referents import mend_owners
+from transition_parser.parsing.edits.pronouns import mend_pronouns
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.text.languages import language_of
 
@@ -46,7 +43,6 @@ EDITS: Mapping[str, Edit] = {
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
     "conditions": _each(mend_conditions),
-    "subjects": _each(mend_subjects),  # a verb that has its subject now is no command
     "commands": _each(mark_commands),
     "direct questions": _each(mend_direct_questions),  # after commands: *can you tell me …?* is none
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
@@ -57,7 +53,7 @@ EDITS: Mapping[str, Edit] = {
     "numbers": _each(mend_numbers),
     "quantities": _each(mend_quantities),
     "pronouns": _each(mend_pronouns),  # after commands, which add *you*,
-    "lists": _each(gather_members),  # members share their arguments, such as pronouns
+    "lists": _each(share_objects),  # such as pronouns
     "types of names": _each(type_names),  # last: members that were added have names, too
 }
 # the edits that read the dependency tree of a sentence → True for a draft whose tree they ask for
@@ -65,7 +61,6 @@ OF_TREES: Mapping[str, Callable[[Draft], bool]] = {
     "attachment": has_clauses,
     "arguments": has_clauses,
     "owners": has_clauses,
-    "copulas": may_have_copula,
     "comparisons": may_compare,
 }
 _OF_ANY_LANGUAGE = ("roles", "quantities")  # the edits without words of English

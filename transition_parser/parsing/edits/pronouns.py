@@ -1,12 +1,11 @@
-"""Subjects in their places; pronouns: lost ones come back, and all mentions of *I*, *we* and *you* are one node."""
+"""Pronouns: lost ones come back, and all mentions of *I*, *we* and *you* are one node."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.lists import SEPARATORS
 from transition_parser.text import word_list
 from transition_parser.transitions.amr_state import AmrWord
 
@@ -16,47 +15,8 @@ BEFORE_VERBS, _AUXILIARIES, _POSSESSIVES = (
 SUBJECTS = {
     form: subject for subject in "i we you he she they it".split() for form in word_list(f"edits: pronouns {subject}")
 }
-_SPEAKERS = frozenset(("i", "we"))
-_CAUSING = frozenset(word_list("edits: causing feelings"))
+SEPARATORS = (",", *CONJUNCTIONS)
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
-
-
-def mend_subjects(draft: Draft) -> None:
-    """Give the object of a question, and *I* or *we* as a subject, their places."""
-    for wrong, right in _misplaced(draft):
-        draft.replace_edge(wrong, right)
-
-
-def _misplaced(draft: Draft) -> Iterator[tuple[Edge, Edge]]:
-    """Yield edges that contradict the order of the words, each with the right one."""
-    forms = draft.forms
-    for place in (place for place, form in enumerate(forms) if form in _CAUSING):  # *the film was boring*
-        for node in filter(draft.is_frame, draft.at(place)):
-            cause, roles = draft.below(node).get("ARG1", node), draft.core_roles(node) or (0,)
-            if 0 in roles and "ARG0" not in draft.below(node) and cause != node and draft.place(cause) < place:
-                yield Edge(node, "ARG1", cause), Edge(node, "ARG0", cause)
-    is_question = forms[0] in ("who", "whom", "what", "which") and forms[1] in _AUXILIARIES
-    for verb, node in draft.frames.items():
-        below = {edge.role: edge for edge in draft.edges if edge.source == node}
-        subject, other, before = below.get("ARG0"), below.get("ARG1"), verb - 1
-        while forms[before] in BEFORE_VERBS:
-            before -= 1
-        if subject is None:
-            continue
-        is_asked = is_question and draft.labels[subject.target] == "amr-unknown"
-        if is_asked and other and 1 < draft.place(other.target) < verb:
-            yield subject, subject._replace(target=other.target)
-            yield other, other._replace(target=subject.target)
-            continue
-        speakers = draft.nodes_of(forms[before])
-        near = {draft.labels[subject.target], *draft.around(subject.target).values()}
-        is_relative = before - 1 in draft.alignments[subject.target]  # `the cat we saw`
-        is_speaker = forms[before] in _SPEAKERS - near and '"' not in forms
-        if is_speaker and len(speakers) == 1 and not is_relative:
-            yield subject, subject._replace(target=speakers[0])
-            for edge in below.values():
-                if edge.target == speakers[0] and edge.role[:3] == "ARG":
-                    yield edge, edge._replace(target=subject.target)
 
 
 def mend_pronouns(draft: Draft) -> None:
@@ -71,16 +31,7 @@ def mend_pronouns(draft: Draft) -> None:
             relations = draft.relations(first)
             if relations.isdisjoint(draft.relations(node)) and node not in {other for other, _ in relations}:
                 draft.merge(node, first)
-    its = draft.nodes_of("it")
-    if len(its) == 2 and all(draft.is_frame(node) or label in SUBJECTS.values() for node, label in _present(draft)):
-        draft.merge(its[1], its[0])  # nothing else can be *it*
     draft.remove_edges({*_repeated(draft)}.__contains__)
-
-
-def _present(draft: Draft) -> Iterator[tuple[int, str]]:
-    """Yield the nodes of the graph that are no constants, with their concepts."""
-    gone = draft.removed | draft.constants
-    yield from ((node, label) for node, label in enumerate(draft.labels) if node not in gone)
 
 
 def _repeated(draft: Draft) -> Iterator[Edge]:
