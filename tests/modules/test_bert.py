@@ -13,7 +13,8 @@ from tests.helpers.tiny_encoder import make_encoder
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import encoders, loader
-from transition_parser.modules.bert import Bert, add_adapters, merge_adapters
+from transition_parser.modules.bert import Adapted, Bert, add_adapters
+from transition_parser.modules.layers import replace_layers
 from transition_parser.modules.pretrained import EncoderFiles, Tokenizer, WordPieces
 
 
@@ -170,5 +171,5 @@ def test_merged_adapters_read_what_they_read_before(folder):
             weight.normal_(std=0.1)
     adapted = states_of(network, ids, mask)[-1]
     assert not torch.allclose(adapted, bare, atol=0.01)
-    merge_adapters(network)
+    replace_layers(network, Adapted, Adapted.merged)
     assert {*network.state_dict()} == names and torch.allclose(states_of(network, ids, mask)[-1], adapted, atol=1e-5)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests.helpers.crosses import needs_int8
-from transition_parser.base.machine import has_fast_bf16
+from transition_parser.base.process import has_fast_bf16
 from transition_parser.modules.layers import FeedForward, keep_weight
 from transition_parser.modules.packing import Int8Linear, pack, quantize
 

@@ -12,16 +12,16 @@ import pytest
 import spacy
 import torch
 
+import transition_parser.parsing.search as searching
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import needs_int8
 from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.base.machine import has_fast_bf16
+from transition_parser.base.process import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.modules.contract import ParserModel
-from transition_parser.parsing import preparation
 from transition_parser.parsing.search import search
 from transition_parser.parsing.texts import ToParse
 from transition_parser.storage.checkpoints import load_model
@@ -120,7 +120,7 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
     full = Parser.load(model, precision="fp32").parse(some)
     if bf16 and not has_fast_bf16(torch.device("cpu")):
         pytest.skip("bf16 is emulated here")
-    monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
+    monkeypatch.setattr(searching, "has_fast_bf16", lambda device: bf16)
     parser = Parser.load(model, precision="int8")
     small = parser.parse(some)
     assert sum(a.actions == b.actions for a, b in zip(full, small, strict=True)) > len(some) // 2
@@ -145,11 +145,11 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
     ],
 )
 def test_the_precision_of_auto(monkeypatch, bf16, int8, amx, expected):
-    monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
-    monkeypatch.setattr(preparation, "has_int8", lambda: int8)
-    monkeypatch.setattr(preparation, "has_amx", lambda: amx)
-    assert preparation.checked_precision("auto", torch.device("cpu")) == expected
-    assert preparation.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
+    monkeypatch.setattr(searching, "has_fast_bf16", lambda device: bf16)
+    monkeypatch.setattr(searching, "has_int8", lambda: int8)
+    monkeypatch.setattr(searching, "has_amx", lambda: amx)
+    assert searching.checked_precision("auto", torch.device("cpu")) == expected
+    assert searching.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
@@ -267,7 +267,7 @@ def test_sentences_to_text():
 def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
     parser = Parser.load(model, beam)
     assert parser.batch_tokens == words and Parser.load(model, beam, 300).batch_tokens == 300
-    assert preparation.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
+    assert searching.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
 
 
 @pytest.mark.parametrize("precision", ["fp32", pytest.param("int8", marks=needs_int8)])
@@ -293,7 +293,7 @@ def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(mode
 
 def test_work_that_overlaps_leaves_the_process_as_it_was():
     before = torch.get_num_threads(), sys.getswitchinterval()
-    both = [preparation.workers(3, torch.device("cpu")) for _ in range(2)]
+    both = [searching.workers(3, torch.device("cpu")) for _ in range(2)]
     for one in both:
         one.__enter__()
     assert sys.getswitchinterval() < before[1]

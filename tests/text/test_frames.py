@@ -72,6 +72,6 @@ def test_the_table_of_the_package_is_sent_to_other_processes_by_name():
 
 
 def test_versions():
-    assert frames_of("") is None and frames_of(packaged().version) is packaged()
+    assert frames_of(packaged().version) is packaged()
     with pytest.raises(InputError, match="made with the frames 'another', but this version of transition-parser has"):
         frames_of("another")

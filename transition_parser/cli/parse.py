@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import InputError, warn
-from transition_parser.base.files import folder
+from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.files import folder, output, unpacked_name
 from transition_parser.cli.options import (
     Command,
     OptionsOf,
@@ -23,8 +27,8 @@ from transition_parser.parsing.formalisms import AMR, FORMALISMS, formalism_of_f
 from transition_parser.text.segmentation import LONGEST
 
 if TYPE_CHECKING:
-    from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.given import Given
+    from transition_parser.parsing.parser import Parser
 
 _PARSE = """example:
   echo 'She sells sea shells. Do they sell?' | transition-parser parse en -
@@ -39,8 +43,8 @@ def add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="name of a model, exported folder, or checkpoint")
     inputs = "files to parse: text, CoNLL-U or AMR (-: standard input)"
     parser.add_argument("input", nargs="+", metavar="IN", help=inputs)
-    output = "output file (default: standard output); DIR/, with the slash: write one file for each input into DIR"
-    parser.add_argument("-o", "--output", metavar="FILE", help=output)
+    path = "output file (default: standard output); DIR/, with the slash: write one file for each input into DIR"
+    parser.add_argument("-o", "--output", metavar="FILE", help=path)
     beam = "number of derivations that search follows at a time (default: 1, greedy search)"
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help=beam)
     scores = "write the confidence in each graph, and in its arcs or nodes, as comments and in MISC"
@@ -135,15 +139,16 @@ def run_parse(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
     given = read_given(arguments.given) if arguments.given else {}
-    job = _job(arguments, given)
+    parser = _parser(arguments)
     if into_folder:
-        names = job.names_in(arguments.output, arguments.input)
+        suffix = ".jsonl" if arguments.json else parser.formalism.suffix
+        names = _names_in(arguments.output, arguments.input, suffix)
         with folder(arguments.output):
             for path, name in zip(arguments.input, names, strict=True):
                 if not (arguments.resume and os.path.exists(name)):
-                    job.write([path], name)
+                    _parse_files(arguments, parser, given, [path], name)
     else:
-        job.write(arguments.input, arguments.output)
+        _parse_files(arguments, parser, given, arguments.input, arguments.output)
     if given and not arguments.resume:
         first, *others = given.values()
         more = f", nor those of {len(others)} other lines of facts" if others else ""
@@ -151,23 +156,55 @@ def run_parse(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _job(arguments: argparse.Namespace, given: dict[str, Given]) -> Job:
-    from transition_parser.parsing.bulk import Job
+def _parser(arguments: argparse.Namespace) -> Parser:
     from transition_parser.parsing.parser import Parser
 
     names = "beam batch_tokens device precision threads domain lenpen nbest longest edits".split()
-    options = {name: getattr(arguments, name) for name in names}
-    parser = Parser.load(arguments.model, **options)
+    parser = Parser.load(arguments.model, **{name: getattr(arguments, name) for name in names})
     check_options(arguments, _OF_PARSE, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
-    wanted = {
-        "scores": arguments.scores,
-        "actions": arguments.actions,
-        "alignment_markers": arguments.alignments == "marks",
-        "wiki": arguments.wiki,
-    }
-    annotations = {name: wanted[name] for name in parser.formalism.annotations}
-    reading = parser.reading._replace(layout=arguments.layout)
-    return Job(parser, reading, annotations, arguments.json, given)
+    return parser
+
+
+def _names_in(dest: str, paths: Sequence[str], suffix: str) -> list[str]:
+    """Return for each input the path of its output in a folder."""
+    names: dict[str, str] = {}
+    for path in paths:
+        if path == "-":
+            raise InputError("standard input has no name for an output in a folder: give -o FILE")
+        target = str(Path(dest, PurePath(unpacked_name(path)).stem + suffix))
+        if target in names:
+            problem = f"its output would be {target}, as for {names[target]}: rename one of these inputs"
+            raise input_error(problem, path)
+        if Path(target).exists() and Path(target).samefile(path):
+            raise input_error("its output would replace the input itself: give another folder", path)
+        names[target] = path
+    return list(names)
+
+
+def _parse_files(
+    arguments: argparse.Namespace, parser: Parser, given: dict[str, Given], paths: Sequence[str], path: str | None
+) -> None:
+    """Parse files into one file, and remove the facts of their sentences from `given`."""
+    from transition_parser.base.process import progress
+    from transition_parser.parsing.parser import CHUNK
+    from transition_parser.parsing.search import in_chunks
+    from transition_parser.parsing.texts import as_they_come, may_pause, read_files
+
+    wanted = {"scores": arguments.scores, "actions": arguments.actions, "wiki": arguments.wiki}
+    wanted["alignment_markers"] = arguments.alignments == "marks"
+    options = {name: wanted[name] for name in parser.formalism.annotations}
+    sentences = read_files(paths, parser.reading._replace(layout=arguments.layout))
+    chunks = as_they_come(sentences, CHUNK) if any(map(may_pause, paths)) else in_chunks(sentences, CHUNK)
+    facts = ((chunk, [given.pop(str(sentence.id), None) for sentence in chunk]) for chunk in chunks)
+    parses = chain.from_iterable(parser.parse_stream(chunk, given=of_chunk) for chunk, of_chunk in facts)
+    with output(path) as file:
+        for parse in progress(parses, "parsing"):
+            if arguments.json:
+                file.write(parse.to_json(arguments.actions) + "\n")
+            else:
+                file.writelines(str(one.annotated(**options)) for one in parse.ranked)
+            if file is sys.stdout:
+                file.flush()
 
 
 # --- score ------------------------------------------------------------------------------------

@@ -269,8 +269,3 @@ class Adapted(nn.Module):
 
 def add_adapters(network: nn.Module, rank: int) -> None:
     replace_layers(network, nn.Linear, lambda layer: Adapted(layer, rank))
-
-
-def merge_adapters(model: nn.Module) -> None:
-    """Merge adapters into the weights that they adapt, so that parsing needs none."""
-    replace_layers(model, Adapted, Adapted.merged)

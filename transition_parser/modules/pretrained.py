@@ -279,13 +279,6 @@ class PretrainedWords(OptionalInput):
         )
         pretrained_sha256: str = option("", "which pretrained encoder it is")
 
-        def contradictions(self) -> str | None:
-            try:
-                layers_of(self.pretrained_layers, 1000)
-            except InputError as error:
-                return str(error)
-            return super().contradictions()
-
         def completed(self) -> Self:
             found: dict[str, Any] = {}
             if self.pretrained and not self.pretrained_sha256:

@@ -33,9 +33,10 @@ from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.modules.bert import merge_adapters
+from transition_parser.modules.bert import Adapted
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.layers import replace_layers
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
@@ -43,18 +44,19 @@ from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
-from transition_parser.parsing.preparation import (
+from transition_parser.parsing.search import (
+    Guide,
     batches_at_a_time,
     checked_device,
     checked_precision,
     in_batches,
     in_chunks,
     prepared,
+    search,
     to_device,
     usual_batch,
     workers,
 )
-from transition_parser.parsing.search import Guide, search
 from transition_parser.parsing.texts import (
     LANG,
     Layout,
@@ -173,7 +175,7 @@ class Parser(Generic[P_co]):
             check_finite(model.state_dict())
         own = (copy.deepcopy(model) if path is None else model).eval().float()  # nobody else has a model from files
         own.limit_domains(resources.columns)
-        merge_adapters(own)
+        replace_layers(own, Adapted, Adapted.merged)  # parsing needs no adapters
         self.model = prepared(own, self.device, self.precision)
         give_back_freed_memory()
         self._languages = _languages_of(model, resources)

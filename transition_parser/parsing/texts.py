@@ -8,10 +8,13 @@ import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, groupby, islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TypeGuard
+from itertools import chain, count, groupby, islice
+from pathlib import PurePath
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TypeGuard, TypeVar
 
 from transition_parser.base.errors import InputError, errors_at, input_error, warn
 from transition_parser.base.files import open_input, unpacked_name
@@ -33,6 +36,7 @@ from transition_parser.text.tokens import Token, tokenize, tokens_of_amrs
 if TYPE_CHECKING:
     from transition_parser.parsing.given import Given
 
+T = TypeVar("T")
 Layout = Literal["raw", "tokenize", "tokens", "vertical"]
 
 LANG = "lang"  # the key of the comment with the ISO code of a sentence's language, as `Parse.language` reads it
@@ -424,3 +428,87 @@ def _head_of(lines: Iterator[bytes], name: str, kind: type) -> tuple[list[bytes]
     if kind is AmrEntry and is_conllu:
         raise input_error(f"the file is CoNLL-U, but the model parses into AMRs: give an AMR bank or {_TEXT}", name)
     return head, not (is_bank or is_conllu)
+
+
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
+
+
+def read_files(paths: Sequence[str], reading: Reading) -> Iterator[Any]:
+    """Yield the sentences of files (`-` for standard input), one file after another.
+
+    Of several files, each is a document with a name of its own, and sentences of text get unique ids.
+    """
+    if len(paths) == 1:
+        yield from read_sentences(paths[0], reading)
+        return
+    taken: set[str] = set()
+    for path in paths:
+        stem = "stdin" if path == "-" else "_".join(PurePath(unpacked_name(path)).stem.split())
+        names = chain([stem], (f"{stem}-{i}" for i in count(2)))
+        name = next(one for one in names if one not in taken)
+        taken.add(name)
+        for i, sentence in enumerate(read_sentences(path, reading)):
+            yield _of_document(sentence, name, opens=i == 0)
+
+
+def _of_document(sentence: Sentence | AmrEntry, name: str, opens: bool) -> Sentence | AmrEntry:
+    id_ = f"{name}-{sentence.id}"
+    if isinstance(sentence, AmrEntry):
+        return replace(sentence, metadata={**sentence.metadata, "id": id_}) if sentence.spans else sentence
+    comments = [*sentence.comments]
+    if sentence.spans:  # it comes from text
+        comments[comments.index(f"# sent_id = {sentence.id}")] = f"# sent_id = {id_}"
+    if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+        comments.insert(0, f"# newdoc id = {name}")
+    return replace(sentence, comments=tuple(comments))
+
+
+# --- pipes ----------------------------------------------------------------------
+
+
+PAUSE = 0.05  # seconds without a new item that count as a pause
+
+
+class _End(NamedTuple):
+    error: BaseException | None  # the exception that the items raised, if any
+
+
+def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
+    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
+    queue: Queue = Queue(size)
+    closed = Event()
+
+    def fill() -> None:
+        error = None
+        try:
+            for item in items:
+                queue.put(item)
+                if closed.is_set():
+                    return
+        except BaseException as raised:  # the thread that takes the items raises it again
+            error = raised
+        queue.put(_End(error))
+
+    # a daemon thread, so that the program can end while the thread waits for input
+    Thread(target=fill, name="reader", daemon=True).start()
+    end = None
+    try:
+        while end is None:
+            chunk: list[T] = []
+            while end is None and len(chunk) < size:
+                try:
+                    item = queue.get(timeout=pause if chunk else None)
+                except Empty:
+                    break
+                if isinstance(item, _End):
+                    end = item
+                else:
+                    chunk.append(item)
+            if chunk:
+                yield chunk
+        if end.error is not None:
+            raise end.error
+    finally:
+        closed.set()
+        with suppress(Empty):
+            queue.get_nowait()  # makes room in the queue, in case the thread waits to put an item

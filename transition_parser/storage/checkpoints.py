@@ -18,7 +18,6 @@ from safetensors.torch import save
 
 from transition_parser.base.errors import InputError, did_you_mean, errors_at, input_error, warn
 from transition_parser.base.files import new_files
-from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import short_repr
 from transition_parser.data.resources import LABELER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
@@ -108,9 +107,9 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     if not os.path.lexists(path):
         raise _no_such_model(path)
     _check_archive(path)
-    allow_fairseq_checkpoints()
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            state = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:  # torch's own message advises to switch its protection off
         problem = "holds Python objects that are not read, because reading them could run code"
         raise input_error(f"{problem}: train and save the model with `fairseq-train`", path) from None

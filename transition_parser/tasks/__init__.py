@@ -1,5 +1,8 @@
 """The fairseq task (floor 6, see CONTRIBUTING.md). fairseq imports every file here."""
 
-from transition_parser.base.machine import allow_fairseq_checkpoints
+import argparse
 
-allow_fairseq_checkpoints()
+import torch
+
+# let `torch.load` read fairseq's checkpoints under its `weights_only` protection
+torch.serialization.add_safe_globals([argparse.Namespace])

@@ -138,10 +138,8 @@ def packaged() -> Frames:
     return Frames(text.splitlines(), f"{name}, {hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
 
-def frames_of(version: str) -> Frames | None:
-    """Return the table of frames with the given version; None for an empty version."""
-    if not version:
-        return None
+def frames_of(version: str) -> Frames:
+    """Return the table of frames with the given version."""
     if version != packaged().version:
         raise InputError(
             f"made with the frames {version!r:.80}, but this version of transition-parser has those of "

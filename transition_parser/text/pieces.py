@@ -88,7 +88,8 @@ _SPACE = re.compile(r"\s")
 @lru_cache(maxsize=1 << 16)
 def normalize(word: str) -> str:
     """Return the word as the network sees it: no `▁`, white space as `␣`, and no characters that do not show."""
-    return _SPACE.sub("␣", without_hidden(word) or " ").replace(OPEN, "_")
+    shown = word if word.isascii() else without_hidden(word)
+    return _SPACE.sub("␣", shown or " ").replace(OPEN, "_")
 
 
 class Pieces:

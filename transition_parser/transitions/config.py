@@ -113,7 +113,8 @@ class ParserConfig:
         """Return the transition system that this configuration describes."""
         spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
         roots = RootRelations(frozenset(self.roots), frozenset(self.shared_roots))
-        return make_system(self.system, self.shift_words, spans, roots, limits, frames_of(self.frames), self.once)
+        frames = frames_of(self.frames) if self.frames else None
+        return make_system(self.system, self.shift_words, spans, roots, limits, frames, self.once)
 
     def actions(self) -> list[Action]:
         """Return all actions over the relations; for AMR without PRED, VALUE, ENTITY and DEPENDENT."""

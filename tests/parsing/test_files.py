@@ -7,15 +7,14 @@ import pytest
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.bulk import sentences_of
-from transition_parser.parsing.texts import Reading
+from transition_parser.parsing.texts import Reading, read_files
 
 HEADER = "# AMR release; corpus: x\n\n"
 
 
 def read(paths, reading) -> list[tuple]:
     """The sentences of some inputs, in a form that can be compared."""
-    return [(str(s), s.forms, s.path, s.line, s.spans) for s in sentences_of(paths, reading)]
+    return [(str(s), s.forms, s.path, s.line, s.spans) for s in read_files(paths, reading)]
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.conllu", "\n\n"), ("a.amr", HEADER)])
@@ -65,7 +64,7 @@ def write_files(files: dict[str, str], folder: Path) -> list[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_trees_have_unique_ids_and_documents(case, tmp_path):
     files, ids, names = CASES[case]
-    found = list(sentences_of(write_files(files, tmp_path), Reading(Sentence)))
+    found = list(read_files(write_files(files, tmp_path), Reading(Sentence)))
     assert [sentence.id for sentence in found] == ids
     assert [sentence.comment("newdoc id") for sentence in found] == names
 
@@ -73,4 +72,4 @@ def test_trees_have_unique_ids_and_documents(case, tmp_path):
 @pytest.mark.parametrize("case", BANKS)
 def test_amrs_have_unique_ids(case, tmp_path):
     files, ids = BANKS[case]
-    assert [entry.id for entry in sentences_of(write_files(files, tmp_path), Reading(AmrEntry))] == ids
+    assert [entry.id for entry in read_files(write_files(files, tmp_path), Reading(AmrEntry))] == ids
