@@ -227,7 +227,7 @@ def test_bad_use_is_one_line(monkeypatch):
     assert "have the same name" in run_here("serve", "a/x", "b/x", "--port", "0", status=2).stderr
     assert "no such checkpoint" in run_here("serve", "none", "--port", "0", status=2).stderr
     assert "not from 0 to 65,535" in run_here("serve", "en-ewt", "--port", "70000", status=2).stderr
-    monkeypatch.setitem(sys.modules, "granian", None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "transition_parser.integrations.server")
     done = run_here("serve", "en-ewt", status=2)
     assert done.stderr.startswith("transition-parser: error: pages and the API need the extra `serve` (")

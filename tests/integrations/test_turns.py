@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("fastapi", reason="pip install '.[serve]'")
-pytest.importorskip("granian", reason="pip install '.[serve]'")
+pytest.importorskip("uvicorn", reason="pip install '.[serve]'")
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import warnings
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, needs_extra
 from transition_parser.base.files import replacing
@@ -91,7 +89,7 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     add(parser, "--user-dir")
 
 
-def run_serve(arguments: argparse.Namespace) -> NoReturn:
+def run_serve(arguments: argparse.Namespace) -> int:
     """Serve a web page and a JSON API for parsing; /openapi.json describes the API.
 
     The page shows the trees or AMRs of a text that is typed into it, and any derivation step by step.
@@ -101,7 +99,7 @@ def run_serve(arguments: argparse.Namespace) -> NoReturn:
     """
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
-        import granian  # noqa: F401
+        import uvicorn  # noqa: F401
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
     from transition_parser.parsing.parser import Parser
@@ -121,10 +119,7 @@ def run_serve(arguments: argparse.Namespace) -> NoReturn:
         descriptions = {name: _description(model) for name, model in names.items()}
         app = make_app(parsers, Limits(words=arguments.max_words, seconds=arguments.timeout), descriptions)
         serve(app, bound, arguments.log)
-    # While Python ends, it ends threads that want to run Python, too, and those of granian then abort the process.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
+    return 0
 
 
 def _names(models: list[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The FastAPI application with the page and the JSON API of parsers, and the granian server that runs it."""
+"""The FastAPI application with the page and the JSON API of parsers, and the uvicorn server that runs it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import logging
 import signal
 import socket
 import sys
@@ -21,14 +22,10 @@ from typing import Any, TypeVar
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
-from granian.constants import HTTPModes, Interfaces
-from granian.http import HTTP1Settings
-from granian.log import LOGGING_CONFIG, LogLevels
-from granian.net import SocketHolder  # type: ignore[attr-defined]
-from granian.server.embed import Server
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.exceptions import HTTPException as NotServed
 from starlette.middleware.gzip import GZipMiddleware
+from uvicorn import Config, Server
 
 from transition_parser.analysis.traces import graph_data, trace
 from transition_parser.base import __version__
@@ -41,8 +38,8 @@ Answer = TypeVar("Answer")
 _A_WORD, _BESIDE = 100, 4096  # bytes of a request: for each word of the longest text, and besides
 RETRY_SECONDS = 5
 _QUEUE = 1024  # connections that the operating system holds until they are accepted
-_CONNECTIONS = 512  # connections at a time; further ones wait. Most systems let a process open 1,024 files
-_GRACE = 10.0  # seconds that requests have to end when the server is ended
+_CONNECTIONS = 512  # connections at a time; further ones are refused. Most systems let a process open 1,024 files
+_GRACE = 10  # seconds that requests have to end when the server is ended
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Limits:
     sentence: int = 500  # words of a sentence; all other requests wait while a sentence is parsed
     steps_of: int = 400  # words of a sentence whose derivations are shown
     seconds: float = 60.0  # seconds from the end of a request to its answer
-    reading: float = 10.0  # seconds for the headers of a request, and for its body
+    reading: float = 10.0  # seconds for the body of a request
     waiting: int = 256  # number of requests in the queue
 
 
@@ -372,58 +369,27 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return bound
 
 
-class _Server(Server):
-    """granian's server on a socket that listens already."""
-
-    def __init__(self, bound: socket.socket, app: FastAPI, **settings: Any) -> None:
-        super().__init__(app, **settings)
-        self._bound = bound
-
-    def _init_shared_socket(self) -> None:
-        # it closes the copy; granian's stubs lack its arguments
-        self._shd = SocketHolder(self._bound.dup().detach(), False, _QUEUE)  # type: ignore[call-arg,assignment]
-
-
-def make_server(
-    app: FastAPI, bound: socket.socket, log: bool, seconds: float = Limits.reading, connections: int = _CONNECTIONS
-) -> _Server:
-    """Return the server of an app, which closes connections that send no headers, or read nothing, for `seconds`."""
-    bound.setblocking(False)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # on Linux; accepted connections inherit it
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * seconds))
-    defaults: dict[str, Any] = LOGGING_CONFIG
-    on_stderr = {name: {**one, "stream": "ext://sys.stderr"} for name, one in defaults["handlers"].items()}
-    return _Server(
-        bound,
-        app,
-        interface=Interfaces.ASGI,
-        http=HTTPModes.http1,
-        # one request for each connection, so that a client that reads no answers does not hold up others
-        http1_settings=HTTP1Settings(header_read_timeout=int(1000 * seconds), keep_alive=False),
-        websockets=False,
-        backpressure=connections,
-        log_level=LogLevels.error,
-        log_dictconfig={"handlers": on_stderr},
-        log_access=log,
+def make_server(app: Any, log: bool) -> Server:
+    """Return the server of an app, which ends once its `should_exit` is true."""
+    return Server(
+        Config(
+            app,
+            ws="none",
+            log_config=None,
+            log_level="info" if log else "warning",
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE,
+        )
     )
 
 
 def serve(app: FastAPI, bound: socket.socket, log: bool = False) -> None:
     """Serve until SIGINT or SIGTERM; requests that are being answered are finished first."""
-    server = make_server(app, bound, log)
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)
-    asyncio.run(_until_signal(server))
-
-
-async def _until_signal(server: Server) -> None:
-    serving, ended = asyncio.ensure_future(server.serve()), asyncio.Event()
+    if log:
+        logging.basicConfig(format="%(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    ending = asyncio.ensure_future(ended.wait())
-    await asyncio.wait([serving, ending], return_when=asyncio.FIRST_COMPLETED)
-    server.stop()
-    await asyncio.wait([serving], timeout=_GRACE)
-    if serving.done():
-        serving.result()  # raises what ended it
+        signal.signal(number, lambda *_: None)  # which uvicorn raises once more after it has ended
+    make_server(app, log).run(sockets=[bound])
