@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
-HEIGHTS = {"word": 15, "tag": 11, "lemma": 11, "figure": 10, "role": 12, "concept": 14, "constant": 13, "action": 12}
+HEIGHTS = {"word": 15, "tag": 11, "lemma": 11, "role": 12, "concept": 14, "constant": 13, "action": 12}
 
 
 class Shown(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from transition_parser.drawing.svg import doubt, element, figure, number, picture, text, text_width, tip, title
+from transition_parser.drawing.svg import doubt, element, number, picture, text, text_width, tip, title
 from transition_parser.graphs.amr import Edge
 from transition_parser.graphs.bank import AmrEntry, split_tokens
 
@@ -48,16 +48,10 @@ class Node(NamedTuple):
         return text_width(self.numbers, "tag") + 6 if self.words else 0.0
 
     @property
-    def figure_width(self) -> float:
-        """The width of the figure of its confidence with a gap."""
-        said = figure(self.confidence)
-        return text_width(said, "figure") + 6 if said else 0.0
-
-    @property
     def width(self) -> float:
         """The width of its contents."""
         label = text_width(self.label, "constant" if self.is_constant else "concept")
-        return label + 20 + self.numbers_width + self.figure_width
+        return label + 20 + self.numbers_width
 
 
 @dataclass
@@ -192,6 +186,12 @@ class _Ports:
         box, count = self._boxes[node], self._used[node, sign] - 1
         return box.x + sign * max(box.width / 2 - 6 - 5 * count, 2)
 
+    def side(self, node: int, x: float) -> int:
+        """Return the half of a node from which an edge goes to a column: the nearer one, or a free one right above."""
+        box, near = self._boxes[node], 1 if x >= self._boxes[node].x else -1
+        crowded = self._used[node, near] > self._used[node, -near] and abs(x - box.x) < box.width / 2
+        return -near if crowded else near
+
 
 def _route(edge: Edge, boxes: Sequence[Box], ports: _Ports) -> Run:
     """Return the run of a re-entrant edge from the bottom of its upper node to the side of its lower node.
@@ -205,7 +205,7 @@ def _route(edge: Edge, boxes: Sequence[Box], ports: _Ports) -> Run:
     if upper.row == lower.row:
         return Run(upper.row, ports.below(first, sign), ports.below(last, -sign), role)
     end = lower.x - sign * (lower.slot / 2 + _GAP / 2)
-    return Run(upper.row, ports.below(first, 1 if end >= upper.x else -1), end, role)
+    return Run(upper.row, ports.below(first, ports.side(first, end)), end, role)
 
 
 def _ends(edge: Edge, boxes: Sequence[Box]) -> tuple[int, int]:
@@ -389,7 +389,7 @@ def _rounded(corners: Sequence[tuple[float, float]]) -> str:
 
 
 def _node(node: Node, box: Box, is_top: bool) -> str:
-    x, y, left, right = box.x, box.y, box.x - box.width / 2, box.x + box.width / 2
+    x, y, left = box.x, box.y, box.x - box.width / 2
     parts = [title(node.label, node.confidence)]
     round_ = 0 if node.is_constant else 8
     for kind, margin in (("ring", 3.5),) * is_top + (("box", 0),):
@@ -399,9 +399,7 @@ def _node(node: Node, box: Box, is_top: bool) -> str:
                 height=_BOX + 2 * margin, rx=round_ + margin,
             )
         )  # fmt: skip
-    middle = x + (node.numbers_width - node.figure_width) / 2
-    parts.append(text(node.label, middle, y + 5, "constant" if node.is_constant else "concept"))
+    parts.append(text(node.label, x + node.numbers_width / 2, y + 5, "constant" if node.is_constant else "concept"))
     parts.append(text(node.numbers, left + node.numbers_width / 2 + 5, y + 4, "tag"))
-    parts.append(text(figure(node.confidence), right - node.figure_width / 2 - 6, y + 4, "figure"))
     kind = " ".join(filter(None, ("node", "value" if node.is_constant else "", doubt(node.confidence))))
     return element("g", *parts, class_=kind, data_words=" ".join(map(str, node.words)) or None)

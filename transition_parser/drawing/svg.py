@@ -15,7 +15,7 @@ import regex
 from transition_parser.base.errors import needs_extra, shortened
 
 SIZES = {  # kind of text → font size in pixels
-    "word": 15, "tag": 11, "lemma": 11, "figure": 10, "role": 12, "concept": 14, "constant": 13,
+    "word": 15, "tag": 11, "lemma": 11, "role": 12, "concept": 14, "constant": 13,
 }  # fmt: skip
 UNSURE, DOUBTFUL = 0.9, 0.5  # below the first confidence an arc or node is unsure, below the second doubtful
 
@@ -155,11 +155,6 @@ def doubt(confidence: float | None) -> str:
     if confidence is None or confidence >= UNSURE:
         return ""
     return "unsure" if confidence >= DOUBTFUL else "unsure doubtful"
-
-
-def figure(confidence: float | None) -> str:
-    """Return the confidence as a picture shows it: nothing for arcs and nodes that are sure."""
-    return f"{math.floor(100 * confidence)} %" if confidence is not None and doubt(confidence) else ""
 
 
 def title(name: str, confidence: float | None) -> str:

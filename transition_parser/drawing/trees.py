@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from transition_parser.drawing.svg import doubt, element, figure, number, picture, text, text_width, tip, title
+from transition_parser.drawing.svg import doubt, element, number, picture, text, text_width, tip, title
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.text.columns import UNKNOWN
 
@@ -32,8 +32,8 @@ class Arc(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The width of the relation and of the figure below it."""
-        return max(text_width(self.relation, "role"), text_width(figure(self.confidence), "figure"))
+        """The width of the relation."""
+        return text_width(self.relation, "role")
 
 
 class WordsWithArcs(NamedTuple):
@@ -109,9 +109,8 @@ class TreeLayout:
         for kind, values in tree.rows.items():
             widths = [max(width, text_width(value, kind)) for width, value in zip(widths, values, strict=True)]
         for arc in tree.arcs:
-            if arc.head < 0:  # its figure is beside the relation
-                beside = 2 * text_width(figure(arc.confidence), "figure")
-                widths[arc.word] = max(widths[arc.word], text_width(arc.relation, "role") + beside)
+            if arc.head < 0:
+                widths[arc.word] = max(widths[arc.word], arc.width)
         self.gaps = [max((before + width) / 2 + _GAP, 22) for before, width in pairwise(widths)]
         self._make_room()
         self.places = [*accumulate(self.gaps, initial=widths[0] / 2 + 10)]
@@ -156,15 +155,12 @@ class TreeLayout:
         yield tip(end, base + 1, 0, 1)
         middle = (start + end) / 2 if abs(end - start) < _LONG else end - sign * (48 + arc.width / 2)
         yield text(arc.relation, middle, top + 4, "role")
-        yield text(figure(arc.confidence), middle, top + 15, "figure")
 
     def _root(self, arc: Arc) -> Iterator[str]:
-        x, said = self.places[arc.word], figure(arc.confidence)
+        x = self.places[arc.word]
         yield element("path", class_="line", d=f"M{number(x)} 20V{number(self.base - 4)}")
         yield tip(x, self.base + 1, 0, 1)
         yield text(arc.relation, x, 14, "role")
-        beside = (text_width(arc.relation, "role") + text_width(said, "figure")) / 2 + 5
-        yield text(said, x + beside, 14, "figure")
 
 
 def _group(arc: Arc, parts: Iterable[str]) -> str:
@@ -181,10 +177,7 @@ def _upright(tree: WordsWithArcs, label: str) -> str:
     tags = tree.rows.get("tag", [""] * len(tree.words))
     tagged = 10 + max(text_width(word, "word") for word in tree.words)
     start = tagged + max((10 + text_width(tag, "tag") for tag in tags if tag), default=0.0) + 8
-    named = [text_width(arc.relation, "role") for arc in arcs]
-    said = [figure(arc.confidence) for arc in arcs]
-    after = [text_width(one, "figure") + 10 if one else 0.0 for one in said]
-    names, most = max(map(sum, zip(named, after, strict=True))) + 6, max(1, *levels) + 0.5
+    names, most = max(arc.width for arc in arcs) + 6, max(1, *levels) + 0.5
     column = min(max((_NARROW - start - names - 12) / most, _COLUMNS[0]), _COLUMNS[1])
     end = start + column * most + 6
     places = [_ROW * (i + 0.5) + 4 for i in range(len(tree.words))]
@@ -202,8 +195,7 @@ def _upright(tree: WordsWithArcs, label: str) -> str:
             y0, y1, y2, y3 = map(number, (tops[0], tops[0] + side, tops[1] - side, tops[1]))
             path = f"M{x0} {y0}H{x1}Q{x2} {y0} {x2} {y1}V{y2}Q{x2} {y3} {x1} {y3}H{x3}"
             lines = [tip(start - 1, tops[1], -1, 0), element("path", class_="line", d=path)]
-        lines += [text(arc.relation, end + named[i] / 2, y + 4, "role")]
-        lines += [text(said[i], end + named[i] + 4 + after[i] / 2, y + 4, "figure")]
+        lines += [text(arc.relation, end + arc.width / 2, y + 4, "role")]
         parts.append(_group(arc, lines))
     for word, tag, y in zip(tree.words, tags, places, strict=True):
         parts.append(text(word, 2 + text_width(word, "word") / 2, y + 5, "word"))
