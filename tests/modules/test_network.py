@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transition_parser.kernels import encoders, loader
-from transition_parser.models.stack_transformer.attention import StateHeads, StatePositions
+from transition_parser.models.stack_transformer import StateHeads, StatePositions, mask_of
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.layers import Attention, HeadMask
 
@@ -43,7 +43,7 @@ def test_attention_with_a_mask_per_head_and_query(grad):
 def test_state_positions_score_q_times_p_wk(sinusoidal):
     """Against the formula of the paper with a (T, P, dim) tensor of position embeddings."""
     torch.manual_seed(1)
-    heads, dim, width = StateHeads(1, 1, positions=True), 8, 4
+    heads, dim, width = StateHeads(1, 1), 8, 4
     positions, weight = StatePositions(dim, heads, 2, sinusoidal), torch.randn(dim, dim)
     assert bool(list(positions.parameters())) is not sinusoidal
     query = torch.randn(2, 2, 5, width)
@@ -62,13 +62,13 @@ def test_state_heads_see_what_they_are_for():
     stack = torch.tensor([[[3, 2, 1, 0, 0]]])
     buffer = torch.tensor([[[0, 0, 0, 1, 2]]])
     words = torch.ones(1, 5, dtype=torch.bool)
-    mask = StateHeads(1, 1, "top2").mask(StateHeads(1, 1, "top2").ranks(stack, buffer), words, 3)
+    mask = mask_of(StateHeads(1, 1, "top2").ranks(stack, buffer), words, 3)
     assert (mask.bias[0, :, 0] == 0).tolist() == [
         [False, True, True, False, False],
         [False, False, False, True, True],
         [True] * 5,
     ]
-    everything = StateHeads(2, 0).mask(StateHeads(2, 0).ranks(stack, buffer), words, 2)
+    everything = mask_of(StateHeads(2, 0).ranks(stack, buffer), words, 2)
     assert (everything.bias[0, :, 0] == 0).tolist() == [[True, True, True, False, False]] * 2
 
 

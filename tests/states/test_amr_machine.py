@@ -14,7 +14,7 @@ from tests.helpers.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON, NA
 from tests.helpers.search_limits import Made, expected_legality, last_arc, why_beyond
 from tests.helpers.tables import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
-from transition_parser.models.stack_transformer.attention import StateHeads
+from transition_parser.models.stack_transformer import StateHeads
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.states import FRAMES as FRAMES_ON_TOP
 from transition_parser.states.states import RANKS, DeviceTable

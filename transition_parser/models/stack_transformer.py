@@ -1,12 +1,13 @@
 """The Stack-Transformer: a decoder over the actions so far whose cross-attention heads see the parser state.
 
-Source: Fernandez Astudillo et al. 2020, sec. 3.1
+B derivations of T steps, R hypotheses, P words and root. Source: Fernandez Astudillo et al. 2020, sec. 3.1
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,12 +24,6 @@ from transition_parser.kernels.searches import (
     search_amrs,
 )
 from transition_parser.models.registry import register
-from transition_parser.models.stack_transformer.attention import (
-    PositionScores,
-    StackTransformerSearch,
-    StateHeads,
-    StatePositions,
-)
 from transition_parser.modules.action_scores import FunctionScores, LexicalPrior
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordEncoder
@@ -42,12 +37,13 @@ from transition_parser.modules.layers import (
     keep_weight,
     padded,
     sinusoids,
+    summed_exactly,
 )
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
 from transition_parser.modules.tagging import tag_heads
 from transition_parser.modules.words import WordOptions
 from transition_parser.states.amr_machine import AmrMachine, initial_rows
-from transition_parser.states.machine import machine_class, max_search_actions
+from transition_parser.states.machine import Machine, machine_class, max_search_actions
 from transition_parser.states.states import FRAMES, RANKS, States
 from transition_parser.states.table import ActionTable
 
@@ -113,6 +109,109 @@ class StackTransformerOptions(WordOptions):
         return super().contradictions()
 
 
+@dataclass(frozen=True)
+class StateHeads:
+    """The cross-attention heads that see only the stack or only the buffer. The other heads see all words."""
+
+    stack: int = 1  # the number of heads that see the stack
+    buffer: int = 1  # likewise
+    window: str = "all"  # `all`, or `top2` for the first two words of each
+    top_ranks: int = 2  # ranks that the top two words take, see `BatchedMachine`
+
+    @property
+    def count(self) -> int:
+        return self.stack + self.buffer
+
+    @property
+    def windows(self) -> tuple[int, int]:
+        """The number of stack ranks, and of buffer ranks, that the heads see; 0 for all ranks."""
+        return (0, 0) if self.window == "all" else (self.top_ranks, 2)
+
+    def ranks(self, stack: Tensor, buffer: Tensor) -> Tensor:
+        """Return the ranks that each state head sees, (B, state heads, T, P), 0 for unseen words."""
+        of_stack, of_buffer = self.windows
+        stack = stack * (stack <= of_stack) if of_stack else stack
+        buffer = buffer * (buffer <= of_buffer) if of_buffer else buffer
+        return torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
+
+
+def mask_of(ranks: Tensor, words: Tensor, heads: int) -> HeadMask:
+    """Return the mask of all heads, (B, heads, T, P): state heads see what has a rank, the others `words` (B, P)."""
+    batch, state_heads, steps, width = ranks.shape
+    free = words[:, None, None].expand(batch, heads - state_heads, steps, width)
+    return HeadMask.from_visible(torch.cat([ranks > 0, free], 1))
+
+
+class StatePositions(nn.Module):
+    """Embeddings p of ranks, learned or sinusoidal (sec. 5); all ranks above `ranks` share one.
+
+    Their scores q·(p W^K), the term p_ti of sec. 3.1, are gathered by rank, so that no (T, P, dim) tensor is made.
+    """
+
+    def __init__(self, dim: int, heads: StateHeads, ranks: int, sinusoidal: bool) -> None:
+        super().__init__()
+        self.largest = ranks + 1
+        if sinusoidal:
+            table = sinusoids(0, self.largest + 1, dim, torch.device("cpu"))
+            self.register_buffer("table", table.expand(2, -1, -1).contiguous(), persistent=False)
+        else:
+            self.table = nn.Parameter(torch.randn(2, self.largest + 1, dim) * dim**-0.5)
+        role = [0] * heads.stack + [1] * heads.buffer
+        self.register_buffer("role", torch.tensor(role), persistent=False)
+
+    def keys(self, attention: Attention) -> Tensor:
+        """Return (2, largest + 1, dim), the keys p W^K of the stack and of the buffer."""
+        return self.table @ attention.key_value.weight[: self.table.size(2)].t()
+
+    def forward(self, query: Tensor, ranks: Tensor, attention: Attention) -> Tensor:
+        """Return (B, state heads, T, P), the scores to add before the softmax, for queries with the state heads first.
+
+        ranks: (B, state heads, T, P) long, at most `largest`
+        """
+        state_heads, width = len(self.role), query.size(-1)
+        keys = self.keys(attention).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
+        heads = torch.arange(state_heads, device=query.device)
+        keys = keys[self.role, :, heads]  # (state heads, largest + 1, d)
+        query = query[:, :state_heads]
+        if not torch.is_grad_enabled():  # sums are not rounded, as in attention
+            query, keys = summed_exactly(query), summed_exactly(keys)
+        return torch.einsum("bhtd,hpd->bhtp", query, keys).mul(width**-0.5).gather(-1, ranks)
+
+
+class VisibleWords(NamedTuple):
+    """The words that the heads of cross-attention see in states (B, T, …), and the places of words for state heads."""
+
+    mask: HeadMask
+    ranks: Tensor | None = None  # (B, state heads, T, P); see `StatePositions.forward`
+    positions: StatePositions | None = None
+
+    def mask_of_layer(self, query: Tensor, attention: Attention) -> HeadMask:
+        """Return the mask for queries (B, heads, T, d) of a layer, with the scores of positions."""
+        if self.positions is None or self.ranks is None:
+            return self.mask
+        scores, count = self.positions(query, self.ranks, attention), self.ranks.size(1)
+        bias = self.mask.bias.to(scores.dtype)
+        return self.mask._replace(bias=torch.cat([bias[:, :count] + scores, bias[:, count:]], 1))
+
+
+KeysValues = tuple[Tensor, Tensor]
+
+
+class StackTransformerSearch(SearchState):
+    """The state of a search: the keys and values, (R, heads, …), of the words and of the actions so far, by layer."""
+
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, words: list[KeysValues]) -> None:
+        super().__init__(machine, encoder_out)
+        self.words, self.mask = words, encoder_out.mask
+        self.actions: list[KeysValues] = [(keys[:, :, :0], values[:, :, :0]) for keys, values in words]
+
+    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+        self.actions = [(keys[rows], values[rows]) for keys, values in self.actions]
+        if origin is None or origin.size(1) != self.width:  # else the words of each row stay
+            self.words = [(keys[rows], values[rows]) for keys, values in self.words]
+            self.mask = self.mask[rows]
+
+
 class DecoderLayer(nn.Module):
     """Self-attention over actions, cross-attention to words, feed-forward (pre-norm), for training and search."""
 
@@ -134,31 +233,23 @@ class DecoderLayer(nn.Module):
         return [block.key_value, block.query, block.out, words.query, words.out, inner.inner, inner.outer]
 
     def forward(
-        self,
-        x: Tensor,
-        memory: tuple[Tensor, Tensor],
-        mask: HeadMask | None,
-        position_scores: PositionScores | None = None,
-    ) -> Tensor:
-        """Return the layer's output (B, T, dim) for all actions at once.
+        self, x: Tensor, words: KeysValues, visible: VisibleWords, past: KeysValues | None = None
+    ) -> tuple[Tensor, KeysValues]:
+        """Return the layer's output (B, T, dim) for all actions at once, and the keys and values of actions.
 
-        memory: keys and values of the words, (B, heads, P, dim / heads) each; mask: the words that each head may see
+        words: keys and values, (B, heads, P, dim / heads) each
+        past: the keys and values of earlier actions, in search, where T is 1
         """
         inner = self.norms[0](x)
-        x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))
+        actions = self.self_attention.keys_values(inner)
+        if past is not None:
+            actions = torch.cat([past[0], actions[0]], 2), torch.cat([past[1], actions[1]], 2)
+        query = self.self_attention.split(self.self_attention.query(inner))
+        x = x + self.dropout(self.self_attention.attend(query, *actions, None, causal=past is None))
         query = self.cross_attention.split(self.cross_attention.query(self.norms[1](x)))
-        if position_scores is not None and mask is not None:
-            mask = position_scores(query, mask, self.cross_attention)
-        x = x + self.dropout(self.cross_attention.attend(query, *memory, mask))
-        return x + self.dropout(self.feed_forward(self.norms[2](x)))
-
-    def step(self, x: Tensor, number: int, search: StackTransformerSearch) -> Tensor:
-        """Return the output (R, dim) of this layer, number `number`, for one action of each hypothesis in search."""
-        block, words = self.self_attention, self.cross_attention
-        inner = self.norms[0](x)
-        x = x + block.out(search.self_attention(number, block.query(inner), block.key_value(inner)))
-        x = x + words.out(search.cross_attention(number, words.query(self.norms[1](x))))
-        return x + self.feed_forward(self.norms[2](x))
+        mask = visible.mask_of_layer(query, self.cross_attention)
+        x = x + self.dropout(self.cross_attention.attend(query, *words, mask))
+        return x + self.dropout(self.feed_forward(self.norms[2](x))), actions
 
 
 class StackTransformerDecoder(StateDecoder):
@@ -169,9 +260,7 @@ class StackTransformerDecoder(StateDecoder):
         dim, actions = options.decoder_embed_dim, len(table.tokens)
         self.heads = options.decoder_attention_heads
         top_ranks = machine_class(table.system.name).top_ranks
-        self.state_heads = StateHeads(
-            options.stack_heads, options.buffer_heads, options.state_window, options.state_positions, top_ranks
-        )
+        self.state_heads = StateHeads(options.stack_heads, options.buffer_heads, options.state_window, top_ranks)
         needs = RANKS if self.state_heads.count else ()
         self.needs = (*needs, FRAMES) if options.role_functions else needs
         self.shifts_compete = options.predict_shift_words
@@ -189,7 +278,7 @@ class StackTransformerDecoder(StateDecoder):
         else:
             nn.init.normal_(self.output.weight, std=dim**-0.5)
         self.positions = None
-        if self.state_heads.positions:
+        if options.state_positions:
             sinusoidal = options.state_position_kind == "sinusoidal"
             self.positions = StatePositions(dim, self.state_heads, options.state_position_ranks, sinusoidal)
         self.prior = LexicalPrior(table) if options.lexical_prior else None
@@ -199,16 +288,23 @@ class StackTransformerDecoder(StateDecoder):
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
     ) -> Tensor:
-        mask, position_scores = self.state_heads.masks(
-            states, encoder_out.mask, self.heads, self.positions, self.embed.weight.dtype
-        )
+        visible = self._visible(states, encoder_out.mask)
         x = self._embed(actions, 0)
         for layer in self.layers:
-            memory = layer.cross_attention.keys_values(encoder_out.words)
-            x = layer(x, memory, mask, position_scores)
+            x, _ = layer(x, layer.cross_attention.keys_values(encoder_out.words), visible)
         x = self.norm(x)
         flat = self._with_knowledge(self.output(x).flatten(0, 1), x.flatten(0, 1), states.flattened())
         return flat.unflatten(0, actions.shape)
+
+    def _visible(self, states: States, words: Tensor) -> VisibleWords:
+        """Return what the heads see in states (B, T, …), for a mask of words (B, P)."""
+        if states.stack is None or states.buffer is None:
+            return VisibleWords(HeadMask.from_visible(words[:, None, None]))
+        ranks = self.state_heads.ranks(states.stack, states.buffer)
+        mask = mask_of(ranks, words, self.heads)
+        if self.positions is None:
+            return VisibleWords(mask)
+        return VisibleWords(mask, ranks.clamp_max(self.positions.largest).long(), self.positions)
 
     def _with_knowledge(self, scores: Tensor, outputs: Tensor, states: States) -> Tensor:
         """Return the scores (N, V) with what the lexicon and the frames add, for outputs (N, dim) of the layers."""
@@ -223,18 +319,17 @@ class StackTransformerDecoder(StateDecoder):
     # --- search -----------------------------------------------------------------------------
 
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:
-        attentions = [layer.cross_attention for layer in self.layers]
-        machine = self.machine(encoder_out, in_search=True)
-        return StackTransformerSearch(machine, encoder_out, attentions, self.state_heads, self.positions)
+        words = [layer.cross_attention.keys_values(encoder_out.words) for layer in self.layers]
+        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, words)
 
     def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, StackTransformerSearch)
         states = search.machine.observe()
-        search.open(states)
-        x = self._embed(tokens[:, None], search.steps)[:, 0]
+        visible = self._visible(states.at(slice(None), None), search.mask)  # as derivations of one step
+        x = self._embed(tokens[:, None], search.steps)
         for number, layer in enumerate(self.layers):
-            x = layer.step(x, number, search)
-        x = self.norm(x)
+            x, search.actions[number] = layer(x, search.words[number], visible, search.actions[number])
+        x = self.norm(x)[:, 0]
         scores = self._with_knowledge(self.pooled_shifts(self.output(x)), x, states)
         return ActionScores(scores, search.machine.legality())
 
