@@ -1,4 +1,4 @@
-"""Our BERT and MPNet give the vectors and pieces of transformers, by kernels and without, alone and beside others."""
+"""Our BERT gives the vectors and pieces of transformers, by kernels and without, alone and beside others."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModel, AutoTokenizer, MPNetConfig, MPNetModel
+from transformers import AutoModel, AutoTokenizer
 
 from tests.helpers.tiny_encoder import make_encoder
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
@@ -48,9 +48,7 @@ def calls():
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ["bert", "mpnet"])
-def test_states_are_those_of_transformers(tmp_path, kind):
-    folder = make_encoder(tmp_path / kind, width=WIDE, kind=kind)
+def test_states_are_those_of_transformers(folder):
     ours, theirs = EncoderFiles(str(folder)).load()[0].eval(), AutoModel.from_pretrained(folder).eval()
     assert type(ours) is Bert
     ids, mask = torch.randint(5, 20, (3, 7)), torch.ones(3, 7, dtype=torch.bool)
@@ -60,27 +58,8 @@ def test_states_are_those_of_transformers(tmp_path, kind):
         assert torch.allclose(one[mask], other[mask], atol=1e-5)
 
 
-@torch.no_grad()
-def test_mpnet_knows_near_and_far_pieces(folder, tmp_path):
-    """Its bias for distances is the same from 128 on, and no kernel is called, which would leave it out."""
-    sizes = {"hidden_size": WIDE, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    theirs = MPNetModel(MPNetConfig(vocab_size=99, max_position_embeddings=302, **sizes), False).eval()
-    theirs.encoder.relative_attention_bias.weight.normal_()
-    theirs.save_pretrained(shutil.copytree(folder, tmp_path / "far"))
-    ours = EncoderFiles(str(tmp_path / "far")).load()[0]
-    assert type(ours) is Bert and ours.config.max_position_embeddings == 300
-    ids, mask = torch.randint(5, 20, (2, 300)), torch.ones(2, 300, dtype=torch.bool)
-    mask[0, 40:] = False
-    found = states_of(ours, ids, mask)[-1]
-    wanted = theirs(input_ids=ids, attention_mask=mask.long()).last_hidden_state
-    assert torch.allclose(found[mask], wanted[mask], atol=1e-5)
-    assert torch.allclose(states_of(ours, ids[:1, :40], mask[:1, :40])[-1][0], found[0, :40], atol=1e-5)
-    assert torch.allclose(states_of(ours.bfloat16(), ids, mask)[-1].float()[mask], found[mask], atol=0.2)
-
-
-@pytest.mark.parametrize("kind", ["bert", "mpnet"])
-def test_gradients_are_those_of_transformers(tmp_path, kind):
-    folder = make_encoder(tmp_path / "calm", dropout=0.0, kind=kind)
+def test_gradients_are_those_of_transformers(tmp_path):
+    folder = make_encoder(tmp_path / "calm", dropout=0.0)
     ours, theirs = EncoderFiles(str(folder)).load()[0].train(), AutoModel.from_pretrained(folder).train()
     ids, mask = torch.randint(5, 20, (3, 7)), torch.ones(3, 7, dtype=torch.bool)
     states_of(ours, ids, mask)[-1].square().sum().backward()

@@ -1,12 +1,11 @@
-"""BERT (Devlin et al. 2019) and MPNet (Song et al. 2020) with low-rank adapters (Hu et al. 2022), under BERT's names.
+"""BERT (Devlin et al. 2019) with low-rank adapters (Hu et al. 2022).
 
-Attention may read the relations of a graph (Mohammadshahi and Henderson 2020, eqs 3 and 4), or, in MPNet, the distance
-of two pieces. Without either, parsing on CPUs computes attention by kernels, which need no padding.
+Attention may read the relations of a graph (Mohammadshahi and Henderson 2020, eqs 3 and 4). Without one, parsing on
+CPUs computes attention by kernels, which need no padding.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,18 +28,10 @@ from transition_parser.modules.layouts import CellLayout, RowBlock, Visible, Win
 # the relation of slot i to slot j: none; i is the head of j, a dependent of j, the first piece of j's word, or a
 # further piece of the word that begins with j
 NONE, HEAD_OF, DEPENDENT_OF, FIRST_OF, PIECE_OF = RELATIONS = range(5)
-_BUCKETS, _FARTHEST = 32, 128  # kinds of distances that MPNet knows; all from the farthest on are one
-_UNUSED = 2  # MPNet's first positions, which no piece has
-# parts of BERT's names of weights → those of MPNet's files
-_OF_MPNET = {
-    "attention.self.query": "attention.attn.q", "attention.self.key": "attention.attn.k",
-    "attention.self.value": "attention.attn.v", "attention.output.dense": "attention.attn.o",
-    "attention.output.LayerNorm": "attention.LayerNorm",
-}  # fmt: skip
 
 
 class BertConfig(NamedTuple):
-    """The options of a BERT or an MPNet, under their names in its `config.json`."""
+    """The options of a BERT, under their names in its `config.json`."""
 
     vocab_size: int
     hidden_size: int
@@ -59,13 +50,11 @@ class BertConfig(NamedTuple):
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> BertConfig | None:
         """Return the configuration; None for another kind of encoder. Raises `ValueError` where a number is missing."""
-        kind = values.get("model_type")
         if (
-            kind not in ("bert", "mpnet")
+            values.get("model_type") != "bert"
             or values.get("hidden_act") != "gelu"
             or values.get("position_embedding_type", "absolute") != "absolute"
             or values.get("is_decoder")
-            or (kind == "mpnet" and values.get("relative_attention_num_buckets", _BUCKETS) != _BUCKETS)
         ):
             return None
         config = {name: values[name] for name in cls._fields if name in values}
@@ -74,43 +63,33 @@ class BertConfig(NamedTuple):
         wrong = [name for name, n in numbers.items() if type(n) not in (int, float) and name != "pad_token_id"]
         if missing or wrong or config["hidden_size"] % config["num_attention_heads"]:
             raise ValueError(f"config.json has no valid {(missing + wrong or ['num_attention_heads'])[0]}")
-        if kind == "mpnet":
-            config |= {"type_vocab_size": 0, "max_position_embeddings": config["max_position_embeddings"] - _UNUSED}
         return cls(**config)
 
 
 class Bert(nn.Module):
-    """The layers of a BERT or an MPNet, which read a graph if `graph`. Its weights are random until they are loaded."""
+    """The layers of a BERT, which read a graph if `graph`. Its weights are random until they are loaded."""
 
     def __init__(self, config: BertConfig, graph: bool = False) -> None:
         super().__init__()
         self.config, width = config, config.hidden_size
-        tables = {
-            "word_embeddings": nn.Embedding(config.vocab_size, width, config.pad_token_id),
-            "position_embeddings": nn.Embedding(config.max_position_embeddings, width),
-            "token_type_embeddings": nn.Embedding(config.type_vocab_size, width),
-        }
-        self.embeddings = nn.ModuleDict({name: table for name, table in tables.items() if table.num_embeddings})
-        self.embeddings["LayerNorm"] = nn.LayerNorm(width, config.layer_norm_eps)
-        self.embeddings["dropout"] = Dropout(config.hidden_dropout_prob)
+        tables = nn.ModuleDict()
+        if config.vocab_size:
+            tables["word_embeddings"] = nn.Embedding(config.vocab_size, width, config.pad_token_id)
+        tables["position_embeddings"] = nn.Embedding(config.max_position_embeddings, width)
+        tables["token_type_embeddings"] = nn.Embedding(config.type_vocab_size, width)
+        tables["LayerNorm"] = nn.LayerNorm(width, config.layer_norm_eps)
+        tables["dropout"] = Dropout(config.hidden_dropout_prob)
+        self.embeddings = tables
         layers = nn.ModuleList(BertLayer(config, graph) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
-        self.has_distances = config.model_type == "mpnet"
-        if self.has_distances:
-            self.encoder["relative_attention_bias"] = nn.Embedding(_BUCKETS, config.num_attention_heads)
 
     def load(self, weights: Mapping[str, Tensor]) -> None:
         """Load weights by their names in a file, which may have a prefix, and gamma and beta in norms."""
         old = {"gamma": "weight", "beta": "bias"}
         given = {
-            re.sub("(gamma|beta)$", lambda end: old[end[0]], re.sub(r"^(bert|mpnet)\.", "", name)): value.float()
+            re.sub("(gamma|beta)$", lambda end: old[end[0]], name.removeprefix("bert.")): value.float()
             for name, value in weights.items()
         }
-        if self.has_distances:
-            positions = "embeddings.position_embeddings.weight"
-            given[positions] = given[positions][_UNUSED:]
-            for ours, theirs in _OF_MPNET.items():
-                given = {name.replace(theirs, ours): value for name, value in given.items()}
         self.load_state_dict({name: given[name] for name in self.state_dict()})
 
     def get_input_embeddings(self) -> nn.Module:
@@ -133,39 +112,20 @@ class Bert(nn.Module):
         """Return what the first layer reads, (C, width), for embeddings of words, (C, width), and numbers, (C,)."""
         tables = self.embeddings
         places = tables["position_embeddings"](positions)
-        x = words.to(places.dtype) + places
-        if "token_type_embeddings" in tables:
-            x = x + tables["token_type_embeddings"](segments)
-        return tables["dropout"](tables["LayerNorm"](x))
+        return tables["dropout"](
+            tables["LayerNorm"](words.to(places.dtype) + places + tables["token_type_embeddings"](segments))
+        )
 
     def layout(self, visible: Visible, all_int8: bool = False) -> CellLayout:
         """Return the order in which the layers compute slots; `all_int8`: one kernel computes all layers."""
         if visible.there.device.type != "cpu":  # elsewhere counting slots makes the host wait
-            return self._with_distances(CellLayout.of_all(visible))
+            return CellLayout.of_all(visible)
         like, casts = self.embeddings["position_embeddings"].weight, torch.is_autocast_enabled("cpu")
         fits = loader.supports(like, self.config.hidden_size // self.config.num_attention_heads)
-        in_search = not (torch.is_grad_enabled() or self.training or self.has_distances)
+        in_search = not (torch.is_grad_enabled() or self.training)
         if fits and in_search and visible.relations is None and not casts:
             return CellLayout.in_windows(visible, like.dtype is torch.bfloat16 and not all_int8)
-        return self._with_distances(CellLayout.without_gaps(visible, casts))
-
-    def _with_distances(self, layout: CellLayout) -> CellLayout:
-        """Return a layout of blocks whose attention depends on the distance of pieces, if that of the model does."""
-        if not self.has_distances or isinstance(layout.parts, Windows):
-            return layout
-        parts = [part._replace(bias=part.bias + self._distance_bias(part.there.size(1))) for part in layout.parts]
-        return layout._replace(parts=parts)
-
-    def _distance_bias(self, count: int) -> Tensor:
-        """Return what is added to the scores of `count` pieces with each other, (heads, count, count)."""
-        table = self.encoder["relative_attention_bias"]
-        places, half = torch.arange(count, device=table.weight.device), _BUCKETS // 2
-        distance = places - places[:, None]
-        far = distance.abs()
-        near = half // 2  # from here on buckets are wider and wider
-        wide = (far.clamp_min(1).float() / near).log() / math.log(_FARTHEST / near) * (half - near)
-        bucket = torch.where(far < near, far, (near + wide.long()).clamp_max(half - 1)) + half * (distance > 0)
-        return table(bucket).permute(2, 0, 1)
+        return CellLayout.without_gaps(visible, casts)
 
 
 class BertLayer(nn.Module):
@@ -190,34 +150,31 @@ class BertLayer(nn.Module):
 
     def forward(self, x: Tensor, parts: Sequence[RowBlock] | Windows, asking: Tensor | None = None) -> Tensor:
         """Return the output, (C, width), or (A, width) for the slots in `asking`; see `CellLayout`."""
-        query, key, value = (self.attention["self"][name] for name in ("query", "key", "value"))
-        asks = x if asking is None else x.index_select(0, asking)
+        query, key, value = (self.attention["self"][name](x) for name in ("query", "key", "value"))
         if isinstance(parts, Windows):
-            read = encoders.self_attention(query(x), key(x), value(x), self.heads, *parts)
-            read = read if asking is None else read.index_select(0, asking)
+            read = encoders.self_attention(query, key, value, self.heads, *parts)
         else:
-            read = self._read_blocks(query(asks), key(x), value(x), parts)
-        x = self._added(self.attention["output"], read, asks)
+            read = self._read_blocks(query, key, value, parts)
+        if asking is not None:
+            x, read = x.index_select(0, asking), read.index_select(0, asking)
+        x = self._added(self.attention["output"], read, x)
         return self._added(self.output, self.intermediate(x), x)
 
     def _added(self, parts: Any, x: Tensor, before: Tensor) -> Tensor:
         return parts["LayerNorm"](self.dropout(parts["dense"](x)) + before)
 
     def _read_blocks(self, query: Tensor, keys: Tensor, values: Tensor, parts: Sequence[RowBlock]) -> Tensor:
-        """Return (A, width), what the heads read for A queries; the blocks divide queries, keys and values."""
-        read, cell, ask = [], 0, 0
-        for part in parts:
-            rows, width = part.there.shape
-            by = query[ask : ask + rows * part.queries].unflatten(0, (rows, part.queries))
-            key, value = (x[cell : cell + rows * width].unflatten(0, (rows, width)) for x in (keys, values))
-            read.append(self._read_block(by, key, value, part).flatten(0, 1))
-            cell, ask = cell + rows * width, ask + rows * part.queries
-        if ask < len(query):
-            read.append(query.new_zeros(len(query) - ask, query.size(1)))
-        return torch.cat(read)
+        """Return (C, width), what the heads read for each of C slots; the blocks divide queries, keys and values."""
+        sizes = [part.there.numel() for part in parts]
+        *of_parts, rest = zip(*(x.split([*sizes, len(x) - sum(sizes)]) for x in (query, keys, values)), strict=True)
+        read = [
+            self._read_block(*(x.unflatten(0, part.there.shape) for x in of_part), part).flatten(0, 1)
+            for part, of_part in zip(parts, of_parts, strict=True)
+        ]
+        return torch.cat([*read, torch.zeros_like(rest[0])])  # the rest are padding
 
     def _read_block(self, query: Tensor, keys: Tensor, values: Tensor, part: RowBlock) -> Tensor:
-        """Return (R, K, width), what the heads read for queries (R, K, width) of keys and values (R, W, width)."""
+        """Return (R, W, width), what the heads read, from queries, keys and values (R, W, width)."""
         query, keys, values = (x.unflatten(2, (self.heads, -1)).transpose(1, 2) for x in (query, keys, values))
         of_keys, of_values = self.relation_keys, self.relation_values
         if part.relations is None or of_keys is None or of_values is None:

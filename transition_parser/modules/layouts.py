@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.modules.layers import HeadMask, gather_rows, padded
+from transition_parser.modules.layers import HeadMask, padded
 
 WIDTHS = 8  # with `few_shapes`, widths are multiples of this number
 _CELLS = 128  # with `few_shapes`, the row count of a run is a multiple of `_CELLS` // width, or of 1 if that is 0
@@ -86,12 +86,11 @@ class RowBlock(NamedTuple):
 
     there: Tensor  # (R, W) bool; False for slots that are left out
     bias: Tensor  # (R, 1, 1, W); see `HeadMask`
-    queries: int  # K, the number of slots of each row that are queries
-    relations: Tensor | None  # (R, K, W); None: no graph
+    relations: Tensor | None  # (R, W, W); None: no graph
 
     @classmethod
     def from_mask(cls, there: Tensor, relations: Tensor | None) -> RowBlock:
-        return cls(there, HeadMask.from_visible(there[:, None, None]).bias, there.size(1), relations)
+        return cls(there, HeadMask.from_visible(there[:, None, None]).bias, relations)
 
 
 class Windows(NamedTuple):
@@ -106,67 +105,56 @@ class CellLayout(NamedTuple):
     """The order in which layers compute slots: C slots of a batch in one list, by blocks or windows."""
 
     cells: Tensor  # (C,); the index of each slot of the list in the flattened (N, L)
-    parts: list[RowBlock] | Windows  # for all layers but the last
-    last: list[RowBlock] | Windows  # for the last layer, whose blocks may have fewer queries
+    parts: list[RowBlock] | Windows
     asking: Tensor  # (A,); places of the slots that the last layer computes
-    found: Tensor  # (N, K); the index in `asking` of each wanted slot
+    found: Tensor  # (N, K); the index in `asking` of each wanted slot; arbitrary for slots that are left out
 
     @classmethod
     def of_all(cls, visible: Visible) -> CellLayout:
         there, wanted, relations = visible
-        count, length = there.shape
-        cells = torch.arange(count * length, device=there.device)
-        part = RowBlock.from_mask(there, relations)
-        some = None if relations is None else gather_rows(relations, wanted)
-        asking = cells[::length, None] + wanted
+        cells = torch.arange(there.numel(), device=there.device)
+        asking = cells[:: there.size(1), None] + wanted
         found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
-        return cls(cells, [part], [part._replace(queries=wanted.size(1), relations=some)], asking.flatten(), found)
+        return cls(cells, [RowBlock.from_mask(there, relations)], asking.flatten(), found)
 
     @classmethod
     def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout without slots left out, for kernels without a graph; `found` of such slots is arbitrary."""
-        there, wanted, _ = visible
-        cells, lengths = there.flatten().nonzero()[:, 0], there.sum(1)
-        place = there.flatten().cumsum(0).view_as(there).sub(1).clamp_min(0).gather(1, wanted)
-        if few_shapes:
-            cells = padded(cells)
+        """Return a layout without slots left out, for kernels without a graph."""
+        there, lengths = visible.there, visible.there.sum(1)
         windows = Windows((lengths.cumsum(0) - lengths).int(), lengths.int(), int(lengths.max()))
-        matters = there.gather(1, wanted)
-        asks = torch.zeros(len(cells), dtype=torch.bool)
-        asks[place[matters]] = True
-        asking = asks.nonzero()[:, 0]  # in order, and each once
-        found = (asks.cumsum(0)[place] - 1) * matters
-        if few_shapes:
-            asking = padded(asking)
-        return cls(cells, windows, windows, asking, found)
+        place = there.flatten().cumsum(0).view_as(there) - 1
+        return cls._of(visible, there.flatten().nonzero()[:, 0], windows, place, few_shapes)
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout in blocks of rows of similar lengths (`runs`); `found` of slots left out is arbitrary."""
-        there, wanted, relations = visible
-        matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
+        """Return a layout in blocks of rows of similar lengths (`runs`)."""
+        there, _, relations = visible
         order = (~there).byte().argsort(dim=1, stable=True)  # the slots of each row; slots that are left out come last
-        place = order.argsort(1).gather(1, wanted)  # the indices of wanted slots in `order`
+        place = order.argsort(1)
         if few_shapes:
-            order, place = (F.pad(some, (0, -some.size(1) % WIDTHS)) for some in (order, place))
-        cells, asking, parts, last, cell, ask = [], [], [], [], 0, 0
+            order = F.pad(order, (0, -order.size(1) % WIDTHS))
+        cells, parts, cell, first = [], [], 0, torch.zeros_like(place[:, :1])
         for rows, width in runs(there.sum(1), order.size(1), few_shapes):
-            slots, number = order[rows, :width], torch.arange(len(rows))[:, None]
+            slots = order[rows, :width]
             known = torch.arange(width) < there[rows].sum(1, keepdim=True)
             among = None if relations is None else relations[rows[:, None, None], slots[:, :, None], slots[:, None]]
-            matter = matters[rows].any(0).nonzero()  # the columns up to the last one that matters are needed
-            needed = int(matter.max()) + 1 if len(matter) else 1
-            queries = min(rounded_up(needed, WIDTHS if few_shapes else 1), place.size(1))
-            asked = place[rows, :queries].clamp_max(width - 1)
             parts.append(RowBlock.from_mask(known, among))
-            last.append(
-                parts[-1]._replace(queries=queries, relations=None if among is None else gather_rows(among, asked))
-            )
             cells.append((rows[:, None] * there.size(1) + slots).flatten())
-            asking.append((cell + number * width + asked).flatten())
-            found[rows] = ask + number * queries + torch.arange(wanted.size(1)).clamp_max(queries - 1)
-            cell, ask = cell + len(rows) * width, ask + len(rows) * queries
-        listed, asked_of = torch.cat(cells), torch.cat(asking)
+            first[rows, 0] = cell + width * torch.arange(len(rows))
+            cell += len(rows) * width
+        return cls._of(visible, torch.cat(cells), parts, first + place, few_shapes)
+
+    @classmethod
+    def _of(
+        cls, visible: Visible, cells: Tensor, parts: list[RowBlock] | Windows, place: Tensor, few_shapes: bool
+    ) -> CellLayout:
+        """Return the layout of a list of cells where each slot that is there has the given place, (N, L)."""
+        matters = visible.there.gather(1, visible.wanted)
+        place = place.gather(1, visible.wanted)
+        asks = torch.zeros(len(cells), dtype=torch.bool)
+        asks[place[matters]] = True
+        asking = asks.nonzero()[:, 0]  # in order, and each once
+        found = (asks.cumsum(0)[place * matters] - 1) * matters
         if few_shapes:
-            listed, asked_of = padded(listed), padded(asked_of)
-        return cls(listed, parts, last, asked_of, found)
+            cells, asking = padded(cells), padded(asking)
+        return cls(cells, parts, asking, found)

@@ -59,7 +59,7 @@ class Transformer(Bert):
         else:
             for layer in self.layers[:-1]:
                 x = layer(x, layout.parts)
-            x = self.layers[-1](x, layout.last, layout.asking)
+            x = self.layers[-1](x, layout.parts, layout.asking)
         return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
 
 
