@@ -20,8 +20,7 @@ from tests.helpers.small_models import (
 )
 from tests.helpers.tiny_encoder import LAYERS, LONGEST, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.models.graph2graph.composition import Classifiers, Composition
-from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK
+from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, Classifiers, Composition
 from transition_parser.models.graph2graph.encoder import (
     CLS,
     SEP,

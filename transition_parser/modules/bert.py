@@ -112,9 +112,8 @@ class Bert(nn.Module):
         """Return what the first layer reads, (C, width), for embeddings of words, (C, width), and numbers, (C,)."""
         tables = self.embeddings
         places = tables["position_embeddings"](positions)
-        return tables["dropout"](
-            tables["LayerNorm"](words.to(places.dtype) + places + tables["token_type_embeddings"](segments))
-        )
+        x = words.to(places.dtype) + places + tables["token_type_embeddings"](segments)
+        return tables["dropout"](tables["LayerNorm"](x))
 
     def layout(self, visible: Visible, all_int8: bool = False) -> CellLayout:
         """Return the order in which the layers compute slots; `all_int8`: one kernel computes all layers."""

@@ -13,10 +13,10 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.models.graph2graph.composition import History
 from transition_parser.models.graph2graph.decoders import (
     SEGMENTS,
     FeedbackDecoder,
+    History,
     RefiningDecoder,
     SentenceDecoder,
     StateTransformerDecoder,
