@@ -132,7 +132,7 @@ def test_attention_is_that_of_the_paper(some):
         there, torch.tensor([[3, 0], [2, 2], [4, 1]]) if some else torch.arange(5).expand(3, -1), relations
     )
     layout = CellLayout.of_all(visible)
-    read = layer._read_block(of_words["query"](x), of_words["key"](x), of_words["value"](x), layout.parts[0])
+    read = layer._read_block(layout.parts[0], *(of_words[name](x) for name in ("query", "key", "value")))
     found = read.flatten(0, 1)[layout.asking].unflatten(0, (3, -1))
     for n in range(3):
         for place, i in enumerate(visible.wanted[n].tolist()):

@@ -167,12 +167,12 @@ class BertLayer(nn.Module):
         sizes = [part.there.numel() for part in parts]
         *of_parts, rest = zip(*(x.split([*sizes, len(x) - sum(sizes)]) for x in (query, keys, values)), strict=True)
         read = [
-            self._read_block(*(x.unflatten(0, part.there.shape) for x in of_part), part).flatten(0, 1)
+            self._read_block(part, *(x.unflatten(0, part.there.shape) for x in of_part)).flatten(0, 1)
             for part, of_part in zip(parts, of_parts, strict=True)
         ]
         return torch.cat([*read, torch.zeros_like(rest[0])])  # the rest are padding
 
-    def _read_block(self, query: Tensor, keys: Tensor, values: Tensor, part: RowBlock) -> Tensor:
+    def _read_block(self, part: RowBlock, query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Return (R, W, width), what the heads read, from queries, keys and values (R, W, width)."""
         query, keys, values = (x.unflatten(2, (self.heads, -1)).transpose(1, 2) for x in (query, keys, values))
         of_keys, of_values = self.relation_keys, self.relation_values
