@@ -127,7 +127,7 @@ class HeadMask(NamedTuple):
 
 
 class Attention(nn.Module):
-    """Multi-head attention; search calls `keys_values` once a sentence, and `attend` at each step."""
+    """Multi-head attention."""
 
     def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -147,25 +147,20 @@ class Attention(nn.Module):
         keys, values = self.key_value(memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
-    def weighted_values(
-        self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
-    ) -> Tensor:
-        """Return the weighted mean of values, (B, T, dim), before the output projection, from split heads."""
-        bias = None if mask is None else mask.bias
-        dropout = self.dropout if self.training else 0.0
-        heads_read = scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
-        if mask is not None and mask.alive is not None:
-            heads_read = heads_read * mask.alive.to(heads_read.dtype)
-        return heads_read.transpose(1, 2).flatten(2)
-
     def attend(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        return self.out(self.weighted_values(query, keys, values, mask, causal))
+        """Return the projected mean of values, (B, T, dim), from split queries, keys and values."""
+        bias = None if mask is None else mask.bias
+        dropout = self.dropout if self.training else 0.0
+        read = scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
+        if mask is not None and mask.alive is not None:
+            read = read * mask.alive.to(read.dtype)
+        return self.out(read.transpose(1, 2).flatten(2))
 
-    def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, mask: HeadMask) -> Tensor:
         """Let x (B, T, dim) attend to memory (B, S, dim) and return (B, T, dim)."""
-        return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
+        return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask)
 
 
 def summed_exactly(x: Tensor) -> Tensor:
