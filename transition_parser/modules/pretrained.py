@@ -28,7 +28,7 @@ from transition_parser.modules.bert import Bert, BertConfig, add_adapters
 from transition_parser.modules.layers import Dropout, replace_layers
 from transition_parser.modules.layouts import WIDTHS, rounded_up
 from transition_parser.modules.options import ModelOptions, option
-from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
+from transition_parser.modules.word_inputs import NO_ANNOTATIONS, WordInput
 from transition_parser.text.columns import Annotations
 from transition_parser.text.pieces import WordCache, windows
 
@@ -251,7 +251,7 @@ class PieceIds(NamedTuple):
     word: Tensor  # (K,); the word of each of these pieces, in the flattened (B, P)
 
 
-class PretrainedWords(OptionalInput):
+class PretrainedWords(WordInput):
     """An input of words by layers of a pretrained encoder; its state dictionary holds trained weights alone."""
 
     name, switch, reads_forms = "pretrained", "pretrained", True

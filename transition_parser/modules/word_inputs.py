@@ -36,45 +36,23 @@ _LETTERS = 24  # a word of more letters is read by its first 12 and its last 12 
 
 
 class WordInput(nn.Module, ABC):
-    """A module that makes vectors of words, which an encoder reads.
+    """A module that makes vectors of words, which an encoder reads. An option switches it on, for every model.
 
-    column: the annotation column of the data that the module reads; None if it reads none.
-    needs_values: True if sentences to parse must have values in the column, because the model does not predict them.
+    needs_values: True if sentences to parse must have values in the column, because the model does not predict them
+    embed: its embeddings, if it has any
+    project: its last layer
+    output_width: the width of its vectors where they stand beside others
     """
-
-    column: ClassVar[str | None] = None
-    needs_values: bool = False
-
-    def masked(self, training: bool) -> float:
-        """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
-        return 0.0
-
-    @abstractmethod
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the tensors of sentences that `forward` reads, by name, on the CPU; the root is the last position.
-
-        sentences: B sentences of normalized words.
-        annotations: the columns of these sentences; columns may be missing.
-        """
-
-    @abstractmethod
-    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of words, (B, P, width) or of a shape that broadcasts to (B, P, width).
-
-        inputs: the result of `read`.
-        x: (B, P, dim); the vectors of the words, before the vectors of this input are added or appended.
-        """
-
-
-class OptionalInput(WordInput):
-    """An input that an option switches on, for every model. `Options` are its options, `project` is its last layer."""
 
     name: ClassVar[str]  # among the tensors of a batch and in the names of parameters
     switch: ClassVar[str]  # the option that switches the input on
     width_option: ClassVar[str] = ""  # the option for the width of its embeddings, 0 for the width of words
+    column: ClassVar[str | None] = None  # the annotation column of the data that it reads
     reads_forms: ClassVar[bool] = False  # True if it can stand for pieces
     files: ClassVar[tuple[str, ...]] = ()  # of a data folder; models without the input go without them
     Options: ClassVar[type[ModelOptions]]
+    needs_values = False
+    embed: nn.Module
     project: nn.Module
     output_width: int
 
@@ -97,9 +75,30 @@ class OptionalInput(WordInput):
         self.output_width = own if width is None else width
 
     def start_at_zero(self) -> None:
-        """Set weights to 0 so that the input adds nothing until it learns."""
-        for parameter in self.project.parameters():
+        """Set the weights of the last layer to 0 so that the input adds nothing until it learns."""
+        last = self.embed if isinstance(self.project, nn.Identity) else self.project
+        for parameter in last.parameters():
             nn.init.zeros_(parameter)
+
+    def masked(self, training: bool) -> float:
+        """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
+        return 0.0
+
+    @abstractmethod
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
+        """Return the tensors of sentences that `forward` reads, by name, on the CPU; the root is the last position.
+
+        sentences: B sentences of normalized words.
+        annotations: the columns of these sentences; columns may be missing.
+        """
+
+    @abstractmethod
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """Return the vectors of words, (B, P, width) or of a shape that broadcasts to (B, P, width).
+
+        inputs: the result of `read`.
+        x: (B, P, dim); the vectors of the words, before the vectors of this input are added or appended.
+        """
 
 
 def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
@@ -114,10 +113,11 @@ def _width_option(what: str) -> Any:
     return size_option(0, f"width of the embeddings of {what}; by default they are as wide as words", least=0)
 
 
-class ColumnInput(OptionalInput):
+class ColumnInput(WordInput):
     """An embedding of each value of a column, 0 for unknown values; training masks it in some sentences."""
 
     column: ClassVar[str]
+    embed: nn.Embedding
     files = (COLUMNS,)
 
     def __init__(self, options: Any, dim: int, resources: Resources, dropout: float = 0.0) -> None:
@@ -129,9 +129,6 @@ class ColumnInput(OptionalInput):
 
     def masked(self, training: bool) -> float:
         return self.dropout if training else 0.0
-
-    def start_at_zero(self) -> None:
-        nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return `ids`, (B, P): the ids of the values, 0 at the root, at padding and for unknown values."""
@@ -192,7 +189,7 @@ class DomainInput(ColumnInput):
         return self.project(F.embedding(inputs["ids"], mean))[:, None]
 
 
-class CharacterInput(OptionalInput):
+class CharacterInput(WordInput):
     """A character CNN over the UTF-8 bytes of a word (of a long one, the first and last): the maximum of each filter.
 
     Source: Ma and Hovy 2016, sec. 2.1
@@ -273,7 +270,7 @@ class CharacterInput(OptionalInput):
         return [*self.convolve] if isinstance(self.convolve, nn.ModuleList) else [self.convolve]
 
 
-class AffixInput(OptionalInput):
+class AffixInput(WordInput):
     """The sum of vectors of a word's prefixes and suffixes, and of the word itself, all in lower case, found by a hash.
 
     Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix
@@ -326,7 +323,7 @@ def _affix_rows(word: str) -> tuple[int, ...]:
     return tuple(first * _ROWS + zlib.crc32(affix) % _ROWS for first, affix in enumerate(affixes))
 
 
-class TableInput(OptionalInput):
+class TableInput(WordInput):
     """An embedding of each of the most frequent words of the training data; embedding 0 is for all other words.
 
     A word that is not among them is looked up in lower case, too.
@@ -361,11 +358,6 @@ class TableInput(OptionalInput):
         self.embed = nn.Embedding(len(self._index) + 1, width)
         nn.init.normal_(self.embed.weight, std=width**-0.5)
         self.project_from(width, always=False)
-
-    def start_at_zero(self) -> None:
-        if isinstance(self.project, nn.Identity):
-            nn.init.zeros_(self.embed.weight)
-        super().start_at_zero()
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return `word`, (B, P): rows of the table; 0 for words that are not found, for the root and for padding."""

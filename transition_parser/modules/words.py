@@ -19,9 +19,9 @@ from transition_parser.modules.word_inputs import (
     AffixInput,
     CharacterInput,
     DomainInput,
-    OptionalInput,
     TableInput,
     TagInput,
+    WordInput,
 )
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import FORMS_FILE, Annotations
@@ -29,7 +29,7 @@ from transition_parser.text.columns import FORMS_FILE, Annotations
 TAGS = TagInput.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 # The inputs are made in this order. The random numbers of their weights depend on it.
-INPUTS: tuple[type[OptionalInput], ...] = (
+INPUTS: tuple[type[WordInput], ...] = (
     TagInput, DomainInput, CharacterInput, AffixInput, TableInput, PretrainedWords,
 )  # fmt: skip
 
@@ -100,7 +100,7 @@ class WordInputs(nn.ModuleDict):
     """The inputs of words, besides pieces, that the options ask for, added up or concatenated; by default none."""
 
     def __init__(self, options: WordOptions = WordOptions(), dim: int = 0, resources: Resources | None = None) -> None:
-        made: dict[str, OptionalInput] = {}
+        made: dict[str, WordInput] = {}
         if resources is not None:
             made = {kind.name: kind(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
         super().__init__(made)

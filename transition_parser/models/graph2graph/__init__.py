@@ -44,7 +44,7 @@ from transition_parser.modules.bert import BertConfig
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import ReadingSettings
 from transition_parser.modules.layers import sinusoids
-from transition_parser.modules.pretrained import LR_SCALE, WHOLE
+from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.modules.tagging import tag_heads
 from transition_parser.transitions.tree_system import TreeSystem
 
@@ -80,7 +80,7 @@ class _Parts:
             place = sinusoids(0, options.longest, self.dim, torch.device("cpu"))
             self.transformer.embeddings["position_embeddings"].weight.data.copy_(place)
         else:
-            pieces = PieceInput(source, further, options.pretrained_training == WHOLE)
+            pieces = PieceInput(options, self.dim, resources, source, further)
             source.give_to(self.transformer)
             inputs = reading.inputs
             assert inputs is not None

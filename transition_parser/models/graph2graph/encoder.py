@@ -14,13 +14,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
+from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders
 from transition_parser.kernels.encoders import Int8Stack
 from transition_parser.modules.bert import DEPENDENT_OF, FIRST_OF, HEAD_OF, PIECE_OF, Bert, BertConfig
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import Dropout
 from transition_parser.modules.layouts import Visible, Windows
-from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles, WordPieces, store_only
+from transition_parser.modules.pretrained import LR_SCALE, WHOLE, EncoderFiles, WordPieces, store_only
 from transition_parser.modules.word_inputs import WordInput
 from transition_parser.modules.words import WordTensors
 from transition_parser.text.columns import DOMAIN, Annotations
@@ -119,16 +120,16 @@ def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
 class PieceInput(WordInput):
     """An input of words by their first pieces in a pretrained encoder; `further` pieces are slots of their own."""
 
-    def __init__(self, source: PretrainedLayers, further: bool, learns: bool) -> None:
-        super().__init__()
+    def __init__(self, options: Any, dim: int, resources: Resources, source: PretrainedLayers, further: bool) -> None:
+        super().__init__(options, dim, resources)
         self.pieces = WordPieces(source.tokenizer, _MOST_PIECES if further else 1)
         table = source.embeddings.word_embeddings
-        self.embed: nn.Module = table
+        self.embed = table
         if isinstance(table, nn.Embedding):
             self.embed = nn.Embedding(*table.weight.shape)
             self.embed.weight.data.copy_(table.weight)
-            self.embed.weight.requires_grad = learns
-        if not learns:
+            self.embed.weight.requires_grad = options.pretrained_training == WHOLE
+        if options.pretrained_training != WHOLE:
             store_only(self, "embed", ())
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
