@@ -80,7 +80,7 @@ OF_TREES = (
 SIZES = {"encoder_embed_dim": 64, "encoder_ffn_embed_dim": 64, "encoder_attention_heads": 2}
 SIZES |= {name.replace("encoder", "decoder"): size for name, size in SIZES.items()} | {"toy_width": 64}
 SIZES |= {"word_width": 32, "scan_width": 16, "spa_width": 32, "mlp_width": 32}
-SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8, "marker_steps": 12}
+SIZES |= {"use_width": 32, "action_width": 16, "marker_width": 8, "indicator_bound": 8}
 SIZES |= {
     "relation_width": 8,
     "encoder_dropout": 0.0,
