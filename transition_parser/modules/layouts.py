@@ -5,7 +5,7 @@ N rows of L slots (a piece, a word, the root or a special token), K of them want
 
 from __future__ import annotations
 
-from itertools import groupby
+import math
 from typing import NamedTuple
 
 import torch
@@ -16,7 +16,7 @@ from transition_parser.modules.layers import HeadMask, padded
 
 WIDTHS = 8  # with `few_shapes`, widths are multiples of this number
 _CELLS = 128  # with `few_shapes`, the row count of a run is a multiple of `_CELLS` // width, or of 1 if that is 0
-_OVERHEAD = 64  # the cost of an additional run, on one core, as a number of cells
+_OVERHEAD = 64  # the cost of an additional run, on one core, as a number of cells of padding
 
 
 class SequenceRun(NamedTuple):
@@ -27,7 +27,7 @@ class SequenceRun(NamedTuple):
 
 
 def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[SequenceRun]:
-    """Divide sequences into runs, so that their cells (rows × width), and `_OVERHEAD` for each run, are fewest.
+    """Divide sequences into runs of similar lengths, each as long as its padding has at most `_OVERHEAD` cells.
 
     `longest` is an upper bound of lengths and widths; `few_shapes` is for bf16 products with unpacked weights (see
     `layers.padded_size`).
@@ -37,40 +37,19 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Sequen
     """
     ascending, order = lengths.sort(stable=True)
     widths = [min(rounded_up(length, WIDTHS if few_shapes else 1), longest) for length in ascending.tolist()]
-    found = []
-    for first, stop in _cut(widths, few_shapes):
-        width = widths[stop - 1]
-        more = _rows(stop - first, width, few_shapes) - (stop - first)
+    found, first, cells = [], 0, 0
+    for stop, (width, following) in enumerate(zip(widths, [*widths[1:], math.inf], strict=True), 1):
+        cells += width
+        if (stop - first) * following - cells <= _OVERHEAD:  # the padding if the next sequence joins the run
+            continue
+        more = -(stop - first) % max(_CELLS // max(width, 1), 1) if few_shapes else 0
         found.append(SequenceRun(torch.cat([order[first:stop], order[stop - 1 : stop].expand(more)]), width))
+        first, cells = stop, 0
     return found
 
 
 def rounded_up(count: int, step: int) -> int:
     return count + -count % step
-
-
-def _rows(count: int, width: int, few_shapes: bool) -> int:
-    return rounded_up(count, max(_CELLS // max(width, 1), 1)) if few_shapes else count
-
-
-def _cut(widths: list[int], few_shapes: bool) -> list[tuple[int, int]]:
-    """Return the start and stop of each run for ascending widths of sequences, at the lowest total cost."""
-    stops, count = [0], 0
-    for _, same in groupby(widths):
-        count += len(list(same))
-        stops.append(count)
-    best: dict[int, tuple[int, int]] = {0: (0, 0)}  # stop → the least cost up to it, start of its last run
-    for i, stop in enumerate(stops[1:], 1):
-        width = widths[stop - 1]
-        best[stop] = min(
-            (best[first][0] + width * _rows(stop - first, width, few_shapes) + _OVERHEAD, first) for first in stops[:i]
-        )
-    found, stop = [], stops[-1]
-    while stop:
-        first = best[stop][1]
-        found.append((first, stop))
-        stop = first
-    return found[::-1]
 
 
 class Visible(NamedTuple):
