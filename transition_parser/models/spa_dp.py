@@ -152,15 +152,12 @@ class SequencePreservedAttention(nn.Module):
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
         found, first = attention.sigmoid() * new.tanh(), 0  # first: the target that `found` begins with
-        views: list[Tensor] = []
-        copies = None if torch.is_grad_enabled() else torch.empty_like(found)  # views would keep n² vectors alive
+        finished: list[Tensor] = []
         if self.from_target:
             read = F.pad(read, (0, 0, 0, 0, together - 1, 0))
         for step in range(1, positions + 1):
-            if copies is None:
-                views.append(found[:, step - 1 - first])
-            else:
-                copies[:, step - 1].copy_(found[:, step - 1 - first])
+            one = found[:, step - 1 - first]
+            finished.append(one if torch.is_grad_enabled() else one.clone())  # views would keep n² vectors alive
             if step == positions:
                 break
             found, first = found[:, step - step % together - first :], step - step % together
@@ -168,7 +165,7 @@ class SequencePreservedAttention(nn.Module):
             if self.from_target:  # target p reads the word p − step
                 words = read[:, together - 1 + first - step : together - 1 + positions - step]
             found = self._step(found, words)
-        return torch.stack(views, 1) if copies is None else copies
+        return torch.stack(finished, 1)
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """Return (2, N, B, width), the memory after one more word."""
