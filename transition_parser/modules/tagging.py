@@ -252,10 +252,6 @@ class TagHeads(nn.ModuleDict):
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
         self._limits: dict[str, Tensor] = {}  # column → (domains + 1, labels) bool, after `limit_domains`
 
-    def scores(self, words: Tensor) -> dict[str, Tensor]:
-        """Return the scores of each column, (B, P, labels), −inf for id 0; of sets see `LabelSet.scores`."""
-        return {name: self._labels[name].scores(head(words)) for name, head in self.items()}
-
     def best_tags(self, words: Tensor) -> Tensor:
         """Return the ids (B, P) of the best UPOS tags; the root and padding get ids, too."""
         return self._labels[UPOS].best(self[UPOS](words))
