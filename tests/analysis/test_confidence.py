@@ -107,10 +107,10 @@ def test_confidences_are_those_of_the_calibration(folder, options, scalings):
     ("value", "said"),
     [
         ([], "'calibration' must be a JSON object"),
-        ({"derivation": {}}, "'calibration' must have the keys derivation and beam"),
-        ({"derivation": {}, "beam": 5}, "the scalings of 'calibration' must be a JSON object, not 5"),
-        ({"derivation": {}, "beam": {"arc_scores": {"temperature": 1}}}, "must be a temperature and an offset"),
-        ({"derivation": {}, "beam": {"a": {"temperature": 0, "offset": 0}}}, "is out of range"),
+        ({"derivation": {}}, "the key 'beam' is missing"),
+        ({"derivation": {}, "beam": 5}, "'beam' must be an object of kinds of confidences"),
+        ({"derivation": {}, "beam": {"arc_scores": {"temperature": 1}}}, "with a temperature and an offset each"),
+        ({"derivation": {}, "beam": {"a": {"temperature": 0, "offset": 0}}}, "in range, not"),
         ({"derivation": {"x": {"temperature": 1, "offset": 0}}, "beam": {}}, "'x' is not a kind of confidence"),
     ],
 )

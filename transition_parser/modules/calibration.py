@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError
-from transition_parser.base.model_files import short_repr
+from transition_parser.base.model_files import Key, check_keys
 
 MOST = 1.0 - 1e-7  # the largest confidence, so that log-odds are finite; the smallest is 1 − MOST
 LARGEST = 1000.0  # bound of the temperature, of its inverse and of the absolute offset
@@ -20,20 +19,23 @@ class Scaling(NamedTuple):
     temperature: float = 1.0
     offset: float = 0.0
 
-    @classmethod
-    def of_json(cls, kind: str, value: Any) -> Scaling:
-        """Make the scaling of a kind of confidence from `config.json`. Raises `InputError` for any other value."""
-        known = isinstance(value, Mapping) and value.keys() == set(cls._fields)
-        if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
-            problem = f"must be a temperature and an offset, not {short_repr(value)}"
-            raise InputError(f"the calibration of {short_repr(kind)} {problem}")
-        if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
-            raise InputError(f"the calibration of {short_repr(kind)} is out of range: {short_repr(value)}")
-        return cls(float(value["temperature"]), float(value["offset"]))
-
     def __call__(self, confidence: float) -> float:
         odds = log_odds(confidence) / self.temperature + self.offset
         return math.exp(odds) if odds < _TINY else 1.0 / (1.0 + math.exp(-odds))
+
+
+def _is_scaling(value: object) -> bool:
+    if not isinstance(value, Mapping) or value.keys() != {*Scaling._fields}:
+        return False
+    temperature, offset = value["temperature"], value["offset"]
+    are_numbers = {type(temperature), type(offset)} <= {int, float}
+    return are_numbers and 1 / LARGEST <= temperature <= LARGEST and abs(offset) <= LARGEST  # rejects nan, too
+
+
+_SCALINGS = Key(
+    "an object of kinds of confidences, with a temperature and an offset each, in range",
+    lambda value: isinstance(value, Mapping) and all(map(_is_scaling, value.values())),
+)
 
 
 class Calibration(NamedTuple):
@@ -45,14 +47,8 @@ class Calibration(NamedTuple):
     @classmethod
     def of_json(cls, values: Mapping[str, Any]) -> Calibration:
         """Make a calibration from the result of `as_json`. Raises `InputError` for any other value."""
-        if values.keys() != set(cls._fields):
-            raise InputError(
-                f"'calibration' must have the keys {' and '.join(cls._fields)}, not {short_repr([*values])}"
-            )
-        for scalings in values.values():
-            if not isinstance(scalings, Mapping):
-                raise InputError(f"the scalings of 'calibration' must be a JSON object, not {short_repr(scalings)}")
-        return cls(*({kind: Scaling.of_json(kind, x) for kind, x in values[name].items()} for name in cls._fields))
+        check_keys(values, dict.fromkeys(cls._fields, _SCALINGS), None)
+        return cls(*({kind: Scaling(**one) for kind, one in values[name].items()} for name in cls._fields))
 
     def as_json(self) -> dict[str, Any]:
         """Return the calibration as `config.json` stores it."""
