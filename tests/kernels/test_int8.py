@@ -13,9 +13,8 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import encoders, loader
 from transition_parser.kernels.encoders import Int8Product, Int8Stack, Int8Weights, int8_layers
-from transition_parser.modules.bert import BertConfig, BertLayer
-from transition_parser.modules.layouts import Windows
-from transition_parser.modules.packing import quantize
+from transition_parser.modules.bert import BertConfig, BertLayer, Windows
+from transition_parser.modules.layers import quantize
 
 DIM, INNER, HEADS = 64, 192, 2
 TYPES = [torch.float, torch.bfloat16]

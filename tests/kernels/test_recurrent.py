@@ -14,7 +14,7 @@ from tests.kernels.test_int8 import PROCESSORS, instructions
 from transition_parser.kernels import encoders, loader
 from transition_parser.kernels.encoders import RecurrentLayer
 from transition_parser.models.spa_dp import SequencePreservedAttention
-from transition_parser.modules.packing import quantize
+from transition_parser.modules.layers import quantize
 
 pytestmark = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
 SIZES = st.sampled_from([4, 12, 32, 100]), st.sampled_from([32, 64, 96])

@@ -40,8 +40,9 @@ from transition_parser.modules.bert import (
     RELATIONS,
     BertConfig,
     BertLayer,
+    CellLayout,
+    Visible,
 )
-from transition_parser.modules.layouts import CellLayout, Visible
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.states.brute_force import all_trees
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.modules.best_tree import best_tree
+from transition_parser.modules.tree_decoder import best_tree
 
 
 @cache

@@ -11,9 +11,8 @@ from torch import nn
 from tests.helpers.tiny_encoder import LONGEST, make_encoder
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from transition_parser.models.graph2graph.encoder import Transformer
-from transition_parser.modules import layouts
-from transition_parser.modules.bert import RELATIONS, BertConfig
-from transition_parser.modules.layouts import WIDTHS, CellLayout, Visible, runs
+from transition_parser.modules import bert
+from transition_parser.modules.bert import RELATIONS, WIDTHS, BertConfig, CellLayout, Visible, runs
 from transition_parser.modules.pretrained import PieceIds
 
 CLOSE = 1e-5
@@ -30,8 +29,8 @@ def test_each_sequence_is_in_one_run_that_holds_it(lengths, few_shapes):
         if not few_shapes:
             assert len(run.rows) == len(rows) and (not rows or run.width == max(lengths[row] for row in rows))
         elif rows:
-            assert run.width % WIDTHS == 0 and len(run.rows) % max(layouts._CELLS // run.width, 1) == 0
-            assert len(run.rows) * run.width < len(rows) * run.width + layouts._CELLS
+            assert run.width % WIDTHS == 0 and len(run.rows) % max(bert._CELLS // run.width, 1) == 0
+            assert len(run.rows) * run.width < len(rows) * run.width + bert._CELLS
 
 
 @pytest.mark.parametrize("few_shapes", [False, True])

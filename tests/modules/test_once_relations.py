@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.best_tree import OnceRelations
+from transition_parser.modules.tree_decoder import OnceRelations
 
 NAMES = ["", "nsubj", "csubj", "obj", "obl", "advmod"]
 GROUPS = [["csubj", "nsubj"], ["obj"], ["unknown"]]
@@ -36,7 +36,7 @@ def dependents(draw) -> tuple[np.ndarray, np.ndarray]:
 def test_the_relations_are_the_best_that_repeat_none(case):
     heads, scores = case
     best = scores.argmax(1)
-    found = OnceRelations(NAMES, GROUPS).choose(heads, best, scores.__getitem__)
+    found = OnceRelations(NAMES, GROUPS).choose(heads, best, scores)
     every = [some for some in itertools.product(range(1, 6), repeat=len(heads)) if not repeats([*heads], some)]
     wanted = max(sum(row[relation] for row, relation in zip(scores, some)) for some in every)
     assert not repeats([*heads], [*found])
@@ -50,5 +50,5 @@ def test_the_relations_are_the_best_that_repeat_none(case):
 def test_many_dependents_that_all_want_one_relation():
     scores = -np.random.default_rng(1).uniform(1.0, 2.0, (3000, len(NAMES)))
     scores[:, [1, 3]] += 1.0
-    found = OnceRelations(NAMES, GROUPS).choose(np.zeros(3000, int), scores.argmax(1), scores.__getitem__)
+    found = OnceRelations(NAMES, GROUPS).choose(np.zeros(3000, int), scores.argmax(1), scores)
     assert [NAMES[i] in group for group in GROUPS for i in found].count(True) == 2

@@ -6,8 +6,7 @@ from torch import nn
 
 from tests.helpers.crosses import needs_int8
 from transition_parser.base.process import has_fast_bf16
-from transition_parser.modules.layers import FeedForward, keep_weight
-from transition_parser.modules.packing import Int8Linear, pack, quantize
+from transition_parser.modules.layers import FeedForward, Int8Linear, keep_weight, pack, quantize
 
 
 class Unknown(nn.Module):

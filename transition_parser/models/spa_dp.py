@@ -19,9 +19,8 @@ from transition_parser.kernels.searches import FoundDerivations
 from transition_parser.models.registry import register
 from transition_parser.modules.contract import MemorylessDecoder, ParserModel
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
-from transition_parser.modules.layers import KEEP_RAW_AND_PACK, gather_rows, keep_weight, linear, linear_of
+from transition_parser.modules.layers import KEEP_RAW_AND_PACK, Int8Linear, gather_rows, keep_weight, linear, linear_of
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
-from transition_parser.modules.packing import Int8Linear
 from transition_parser.modules.tagging import tag_heads
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import TaggedWordOptions, WordTensors
@@ -119,7 +118,7 @@ class SequencePreservedAttention(nn.Module):
         self._kernel: encoders.RecurrentLayer | None = None
 
     def use_int8(self) -> None:
-        """Let one kernel with int8 weights compute the passes, if it can. `packing.quantize` calls this method."""
+        """Let one kernel with int8 weights compute the passes, if it can. `layers.quantize` calls this method."""
         self._kernel = encoders.recurrent_layer(self._kind, [*map(Int8Linear, self._linears())])
 
     def use_kernels(self) -> None:

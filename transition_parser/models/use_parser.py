@@ -386,7 +386,7 @@ class UseDecoder(FactoredDecoder):
 
     def start(self, encoder_out: EncoderOut) -> UseSearch:
         words = [
-            layer.heads[WORDS].content(encoder_out.words).kept() if WORDS in layer.heads else None
+            layer.heads[WORDS].content(encoder_out.words).precise() if WORDS in layer.heads else None
             for layer in self.layers
         ]
         pairs = self.classifier.pairs(encoder_out.words)

@@ -18,6 +18,7 @@ from transition_parser.modules.layers import (
     Dropout,
     EncoderLayer,
     HeadMask,
+    Int8Linear,
     LocalLayer,
     gather_rows,
     linear,
@@ -25,7 +26,6 @@ from transition_parser.modules.layers import (
     padded,
     sinusoids,
 )
-from transition_parser.modules.packing import Int8Linear
 from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
@@ -209,7 +209,7 @@ class RecurrentEncoder(WordReader):
         self._kernels: list[encoders.RecurrentLayer | None] = [None] * layers
 
     def use_int8(self) -> None:
-        """Let one kernel with int8 weights compute each layer of LSTMs, if it can. `packing.quantize` calls this."""
+        """Let one kernel with int8 weights compute each layer of LSTMs, if it can. `quantize` calls this."""
         self._use_kernels(Int8Linear)
 
     def use_kernels(self) -> None:

@@ -1,5 +1,7 @@
 """Layers: linear, dropout, attention with a mask for each head, query and key; pre-norm Transformer layers.
 
+`pack` and `quantize` make the linear layers of any model ready for parsing on CPUs, in bf16 and int8.
+
 Shapes: B sentences, P positions (words and root), H heads, T queries, S keys. Source: Vaswani et al. 2017
 """
 
@@ -16,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import encoders
+from transition_parser.kernels.encoders import LARGEST, Int8Product, Int8Weights, quantize_weights
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
@@ -42,7 +45,7 @@ KEEP_RAW_BESIDE_BF16 = "raw beside bf16"  # the weight stays beside the packed w
 
 
 def keep_weight(layer: nn.Linear, how: str = KEEP_RAW) -> nn.Linear:
-    """Mark a layer whose weight other code reads. `how` is one of the constants above, which `packing` follows."""
+    """Mark a layer whose weight other code reads. `how`, one of the constants above, is for `pack` and `quantize`."""
     layer.kept = how
     return layer
 
@@ -131,8 +134,6 @@ class Attention(nn.Module):
 
     def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        if dim % heads:
-            raise ValueError(f"{heads} heads do not divide {dim} features")
         self.heads, self.dropout = heads, dropout
         self.query = linear(dim, dim)
         self.key_value = linear(dim, 2 * dim)
@@ -227,7 +228,7 @@ def gather_rows(x: Tensor, positions: Tensor) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them, which `packing` may fuse (`activation`, `activation_in_product`)."""
+    """Two linear layers with a ReLU between them, which `pack` may fuse (`activation`, `activation_in_product`)."""
 
     activation, activation_in_product = "relu", False
 
@@ -277,7 +278,7 @@ class LocalLayer(nn.Module):
         return x + self.dropout(mixed if self.activation_in_product else F.relu(mixed))
 
     def unfold(self) -> None:
-        """Move the convolution into a linear layer, which `packing` can replace. A second call does nothing."""
+        """Move the convolution into a linear layer, which `pack` can replace. A second call does nothing."""
         if self.inner is None:  # the weight of a linear layer over three words, (dim, 3 dim)
             self.inner = linear_of(self.mix.weight.permute(0, 2, 1).flatten(1), self.mix.bias)
 
@@ -321,12 +322,9 @@ class Content(NamedTuple):
     def rows(self, sentences: Tensor) -> Content:
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
-    def kept(self) -> Content:
-        """Return the content ready for many steps: contiguous, and in fp32 at least."""
-        return Content._make(tensor.contiguous() for tensor in self.precise())
-
     def precise(self) -> Content:
-        return Content._make(map(summed_exactly, self))
+        """Return the content ready for many steps: contiguous, and in fp32 at least."""
+        return Content._make(summed_exactly(tensor).contiguous() for tensor in self)
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
@@ -353,3 +351,85 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     of_indicator = torch.zeros_like(by_indicator, dtype=weights.dtype).scatter_add(3, index, weights)
     summed = (of_indicator.to(query.dtype).flatten(1, 2) @ content.value_indicators).unflatten(1, (batch, steps))
     return (weights.to(query.dtype) @ content.values + summed).to(dtype)
+
+
+_NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantized
+
+
+def pack(model: nn.Module) -> None:
+    """Bring the weights of the linear layers of a bf16 model into oneDNN's memory layout."""
+    _replace_layers(model, _PackedLinear)
+
+
+def quantize(model: nn.Module) -> None:
+    """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`."""
+    _replace_layers(model, Int8Linear, _NARROW)
+    for module in model.modules():
+        if use_int8 := getattr(module, "use_int8", None):
+            use_int8()
+
+
+def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
+    """Replace wide linear layers, joined with their activations, by what `make` returns."""
+
+    def replaces(layer: Any) -> bool:
+        plain = type(layer) is nn.Linear and getattr(layer, "kept", None) != KEEP_RAW
+        return plain and min(layer.in_features, layer.out_features) >= narrowest
+
+    for module in list(model.modules()):
+        if unfold := getattr(module, "unfold", None):
+            unfold()
+    for parent in list(model.modules()):
+        inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
+        if replaces(inner) and activation in ("relu", "gelu"):
+            parent.inner, parent.activation_in_product = make(inner, activation), True
+        dense, after = getattr(parent, "dense", None), getattr(parent, "intermediate_act_fn", None)
+        probe = torch.linspace(-4, 4, 99)  # approximations of GELU have other formulas
+        if replaces(dense) and after is not None and torch.equal(after(probe), F.gelu(probe)):
+            parent.dense, parent.intermediate_act_fn = make(dense, "gelu"), nn.Identity()
+        for name, layer in parent.named_children():
+            if replaces(layer):
+                setattr(parent, name, make(layer, "none"))
+
+
+class _PackedLinear(nn.Module):
+    """A linear layer with packed weights, computed by the private operators that `torch._inductor` uses on CPUs."""
+
+    def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
+        super().__init__()
+        self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
+        self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
+        self.weight = (
+            layer.weight if getattr(layer, "kept", None) in (KEEP_RAW_AND_PACK, KEEP_RAW_BESIDE_BF16) else None
+        )
+        self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() > 2:
+            return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+        rows, size = x, padded_size(x.size(0))
+        if size > x.size(0):  # without a copy where memory follows x
+            end = (x.storage_offset() + size * x.stride(0)) * x.element_size()
+            follows = x.is_contiguous() and end <= x.untyped_storage().nbytes()
+            rows = x.as_strided((size, *x.shape[1:]), x.stride()) if follows else padded(x)
+        product = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, *self.fused)
+        return product if rows is x else product[: x.size(0)]
+
+
+class Int8Linear(nn.Module):
+    """A linear layer, by a kernel, with int8 weights (a scale for each output) and 8-bit inputs (one for each row)."""
+
+    def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
+        super().__init__()
+        self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
+        self.weight = layer.weight if getattr(layer, "kept", None) == KEEP_RAW_AND_PACK else None
+        integers, largest = quantize_weights(layer.weight.detach().float())
+        self.bias = torch.zeros(len(integers)) if layer.bias is None else layer.bias.detach().float()
+        scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
+        self.int8 = Int8Weights(integers, scale, self.bias)
+        self.product = Int8Product(self.int8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() > 2:
+            return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+        return self.product(x, self.activation)

@@ -131,8 +131,7 @@ class WordInputs(nn.ModuleDict):
         """Return the sum of x and the vectors that inputs make of `words`, or their concatenation, (B, P, width)."""
         parts = []
         for name, module in self.items():
-            if words is None or name not in words:
-                raise ValueError(f"the model reads words by the input {name}, which is missing")
+            assert words is not None
             parts.append(module(words[name], x).to(x.dtype))
         if self.concatenated:
             parts = [part.expand(*x.shape[:2], -1) for part in parts]

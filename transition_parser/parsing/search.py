@@ -17,7 +17,7 @@ from transition_parser.base.process import Shared, has_amx, has_fast_bf16
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.packing import pack, quantize
+from transition_parser.modules.layers import pack, quantize
 from transition_parser.parsing.given import Given
 from transition_parser.states.amr_machine import AmrMachine, Rows
 from transition_parser.states.table import ActionTable

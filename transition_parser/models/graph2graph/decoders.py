@@ -41,10 +41,10 @@ from transition_parser.modules.action_scores import (
     RelationsOfHeads,
     places,
 )
+from transition_parser.modules.bert import Visible
 from transition_parser.modules.contract import ActionScores, MemorylessDecoder, SearchState, only_legal
 from transition_parser.modules.encoder import LSTM, EncoderOut
 from transition_parser.modules.layers import HiddenLayer, gather_rows, linear
-from transition_parser.modules.layouts import Visible
 from transition_parser.modules.tree_decoder import TreeDecoder, other_words
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States

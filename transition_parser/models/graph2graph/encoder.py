@@ -17,10 +17,9 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders
 from transition_parser.kernels.encoders import Int8Stack
-from transition_parser.modules.bert import DEPENDENT_OF, FIRST_OF, HEAD_OF, PIECE_OF, Bert, BertConfig
+from transition_parser.modules.bert import DEPENDENT_OF, FIRST_OF, HEAD_OF, PIECE_OF, Bert, BertConfig, Visible, Windows
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import Dropout
-from transition_parser.modules.layouts import Visible, Windows
 from transition_parser.modules.pretrained import LR_SCALE, WHOLE, EncoderFiles, WordPieces, store_only
 from transition_parser.modules.word_inputs import WordInput
 from transition_parser.modules.words import WordTensors
@@ -45,7 +44,7 @@ class Transformer(Bert):
         return self.encoder["layer"]
 
     def use_int8(self) -> None:
-        """Let one kernel compute all layers, if it can. `packing.quantize` calls this method."""
+        """Let one kernel compute all layers, if it can. `layers.quantize` calls this method."""
         heads = self.config.num_attention_heads
         if encoders.supports_int8(self.width, self.config.intermediate_size, heads):
             self._int8 = Int8Stack([layer.int8() for layer in self.layers], heads)
