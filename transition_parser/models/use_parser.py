@@ -157,10 +157,6 @@ def indicators(name: str, states: States) -> Tensor:
     return inside - left[0] if left else inside
 
 
-def structure_numbers(names: Sequence[str], heads: Sequence[str]) -> Tensor:
-    return torch.tensor([list(names).index(name) for name in heads], dtype=torch.long)
-
-
 class StructureHeads(nn.Module):
     """Heads with the keys W_K (X + S_K) and values W_V (X + S_V) of items X; S_K and S_V embed their indicators."""
 
@@ -220,14 +216,14 @@ class UseLayer(nn.Module):
             nn.init.xavier_uniform_(part.weight)
         self.query_of_configuration = None if first else linear(width, queries)
         self.query_norm = None if first else nn.LayerNorm(width)
-        self.register_buffer("structure", structure_numbers(STRUCTURES, of_head), persistent=False)
+        self.register_buffer("structure", torch.tensor([*map(STRUCTURES.index, of_head)]), persistent=False)
         self.heads = nn.ModuleDict()
         count = structures.heads[ACTIONS]
         if count:
             numbers = torch.zeros(count, dtype=torch.long)
             self.heads[ACTIONS] = StructureHeads(actions, numbers, structures.bound + 1, self.head_width)
         if structures.of_words:
-            numbers = structure_numbers(structures.of_words, of_head[count:])
+            numbers = torch.tensor([*map(structures.of_words.index, of_head[count:])])
             self.heads[WORDS] = StructureHeads(words, numbers, structures.word_values, self.head_width)
         self.norm = nn.LayerNorm(width)
         self.feed_forward = FeedForward(width, options.mlp_width, options.dropout)
@@ -395,12 +391,7 @@ class UseDecoder(FactoredDecoder):
     def step(self, tokens: Tensor, search: SearchState) -> ActionScores:
         assert isinstance(search, UseSearch)
         search.history = torch.cat([search.history, tokens[:, None]], 1)
-        states = search.machine.observe()
-        c = self._next(search, states)
-        return self.action_scores(self.classifier(c, states, search.pairs, search.sentence_of_row()), search)
-
-    def _next(self, search: UseSearch, states: States) -> Tensor:
-        shape = len(search.padding), search.width
+        states, shape = search.machine.observe(), (len(search.padding), search.width)
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
         indices = self._indicator_indices(ranked, search.padding)
         contents = [{} if words is None else {WORDS: words} for words in search.words]
@@ -411,7 +402,8 @@ class UseDecoder(FactoredDecoder):
             for layer, content in zip(self.layers, contents, strict=True):
                 content[ACTIONS] = layer.heads[ACTIONS].content(so_far)
         time = torch.full((1,), search.steps, device=search.history.device)
-        return self._configurations(time, shape, contents, indices).flatten(0, 1)
+        c = self._configurations(time, shape, contents, indices).flatten(0, 1)
+        return self.action_scores(self.classifier(c, states, search.pairs, search.sentence_of_row()), search)
 
     # --- training and search ----------------------------------------------------------------
 

@@ -57,7 +57,7 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Sequen
     ascending, order = lengths.sort(stable=True)
     widths = [min(rounded_up(length, WIDTHS if few_shapes else 1), longest) for length in ascending.tolist()]
     found, first, cells = [], 0, 0
-    for stop, (width, following) in enumerate(zip(widths, [*widths[1:], math.inf], strict=True), 1):
+    for stop, (width, following) in enumerate(zip(widths, [*widths, math.inf][1:], strict=True), 1):
         cells += width
         if (stop - first) * following - cells <= _OVERHEAD:  # the padding if the next sequence joins the run
             continue
@@ -76,7 +76,7 @@ class Visible(NamedTuple):
 
     there: Tensor  # (N, L) bool; False for slots that are left out
     wanted: Tensor  # (N, K); the slots whose vectors the last layer computes
-    relations: Tensor | None = None  # (N, L, L); one of `bert.RELATIONS` for each pair; None: no graph
+    relations: Tensor | None = None  # (N, L, L); one of `RELATIONS` for each pair; None: no graph
 
 
 class RowBlock(NamedTuple):

@@ -52,9 +52,7 @@ class Calibration(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the calibration as `config.json` stores it."""
-        return {
-            name: {field: scaling._asdict() for field, scaling in getattr(self, name).items()} for name in self._fields
-        }
+        return {name: {kind: one._asdict() for kind, one in getattr(self, name).items()} for name in self._fields}
 
 
 def log_odds(confidence: float) -> float:

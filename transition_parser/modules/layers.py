@@ -358,18 +358,18 @@ _NARROW = 32  # layers with fewer inputs or outputs take too little time to be q
 
 def pack(model: nn.Module) -> None:
     """Bring the weights of the linear layers of a bf16 model into oneDNN's memory layout."""
-    _replace_layers(model, _PackedLinear)
+    _make_ready(model, _PackedLinear)
 
 
 def quantize(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`."""
-    _replace_layers(model, Int8Linear, _NARROW)
+    _make_ready(model, Int8Linear, _NARROW)
     for module in model.modules():
         if use_int8 := getattr(module, "use_int8", None):
             use_int8()
 
 
-def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
+def _make_ready(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
     """Replace wide linear layers, joined with their activations, by what `make` returns."""
 
     def replaces(layer: Any) -> bool:

@@ -72,8 +72,7 @@ class ModelOptions:
         for item in fields(self):
             if problem := _problem(getattr(self, item.name), kinds[item.name], item.metadata):
                 raise InputError(f"{flag_of(item.name)} {problem}")
-        problem = self.contradictions()
-        if problem:
+        if problem := self.contradictions():
             raise InputError(problem)
         return self
 

@@ -123,13 +123,8 @@ class LabelSet:
         """Return (…, attributes, places) as floats from (…, labels): "absent", the attribute's labels, then −inf."""
         scores = scores[..., 1:].float()
         edge = scores.new_zeros(*scores.shape[:-1], 1)
-        blocks = self._on(scores.device)
+        blocks = self._blocks.to(scores.device)
         return torch.cat([edge, scores, edge + _FAR], -1).index_select(-1, blocks.flatten()).unflatten(-1, blocks.shape)
-
-    def _on(self, device: torch.device) -> Tensor:
-        if self._blocks.device != device:
-            self._blocks = self._blocks.to(device)
-        return self._blocks
 
     def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
         """Return the negative log-likelihood of the sets, targets (B, P, attributes); right are whole sets."""
@@ -142,7 +137,7 @@ class LabelSet:
         if legal is not None:
             scores = scores.masked_fill(~legal, _FAR)
         places = self.scores(scores).argmax(-1, keepdim=True)
-        return self._on(scores.device).expand(*places.shape[:-1], -1).gather(-1, places).squeeze(-1)
+        return self._blocks.to(scores.device).expand(*places.shape[:-1], -1).gather(-1, places).squeeze(-1)
 
     def values(self, ids: Sequence[Any]) -> list[str]:
         for of_word in map(tuple, ids):
@@ -248,8 +243,7 @@ class TagHeads(nn.ModuleDict):
             of_sets = RankedSets if columns.lists_sets and UPOS in sizes else LabelSet
             kind = of_sets if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
             self._labels[name] = kind(columns, name)
-        found = {name: seen_labels(columns, name) for name in self}
-        self._seen = {name: seen for name, seen in found.items() if seen is not None}
+        self._seen = {name: seen for name in self if (seen := seen_labels(columns, name)) is not None}
         self._limits: dict[str, Tensor] = {}  # column → (domains + 1, labels) bool, after `limit_domains`
 
     def best_tags(self, words: Tensor) -> Tensor:
@@ -272,33 +266,6 @@ class TagHeads(nn.ModuleDict):
         settled: says of which words the lemma needs no prediction, so that it stays `_`
         words: (B, P, dim), `EncoderOut.tagged`; domains: (B,), `EncoderOut.domains`
         """
-        found, upos = self._best(words, lengths, tags, domains, usual, settled)
-        best = {name: ids.cpu().tolist() for name, ids in found.items()}
-        of_sentences = [
-            {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}
-            for i, length in enumerate(lengths)
-        ]
-        return Predicted(of_sentences, upos)
-
-    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
-        """Predict for sentences of a domain, by its id less one, only these labels of columns."""
-        for name in self:
-            limits = torch.zeros(len(labels) + 1, self.columns.count(name), dtype=torch.bool)
-            limits[0] = True
-            for row, of_domain in zip(limits[1:], labels, strict=True):
-                row[self.columns.ids(name, of_domain.get(name, ()))] = True
-            self._limits[name] = limits
-
-    def _best(
-        self,
-        words: Tensor,
-        lengths: Sequence[int],
-        tags: Sequence[Sequence[str]],
-        domains: Tensor | None,
-        usual: Sequence[Sequence[Sequence[str]]],
-        settled: Settled | None,
-    ) -> tuple[dict[str, Tensor], Tensor]:
-        """Return the ids of the best labels of each column, seen with the word's tag and in its domain, and of tags."""
         best: dict[str, Tensor] = {}
         of_words = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)  # ids of UPOS, which comes first
         for name, head in self.items():
@@ -308,11 +275,9 @@ class TagHeads(nn.ModuleDict):
                 continue
             scores, legal = head(words), None
             if name in self._seen:
-                self._seen[name] = self._seen[name].to(words.device)
-                legal = self._seen[name][of_words]
+                legal = self._seen[name].to(words.device)[of_words]
             if name in self._limits and domains is not None:
-                self._limits[name] = self._limits[name].to(words.device)
-                limit = self._limits[name][domains][:, None].expand(-1, words.size(1), -1)
+                limit = self._limits[name].to(words.device)[domains][:, None].expand(-1, words.size(1), -1)
                 legal = limit if legal is None else legal & limit
             if isinstance(labels, OneLabel) and name == UPOS:
                 scores = labels.scores(scores, legal)
@@ -324,16 +289,30 @@ class TagHeads(nn.ModuleDict):
                 best[name] = labels.best_of_tags(scores, of_words, domains)
             else:
                 best[name] = labels.best(scores, legal)
-        return best, of_words
+        values = {name: ids.cpu().tolist() for name, ids in best.items()}
+        of_sentences = [
+            {name: self._labels[name].values(ids[i][:length]) for name, ids in values.items()}
+            for i, length in enumerate(lengths)
+        ]
+        return Predicted(of_sentences, of_words)
+
+    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
+        """Predict for sentences of a domain, by its id less one, only these labels of columns."""
+        for name in self:
+            limits = torch.zeros(len(labels) + 1, self.columns.count(name), dtype=torch.bool)
+            limits[0] = True
+            for row, of_domain in zip(limits[1:], labels, strict=True):
+                row[self.columns.ids(name, of_domain.get(name, ()))] = True
+            self._limits[name] = limits
 
     def _unsettled(self, tags: Tensor, lengths: Sequence[int], settled: Settled | None) -> Tensor:
         """Return (B, P) bool: True for the words whose lemma needs a prediction; `tags` are ids of UPOS."""
         unsettled = torch.zeros(tags.shape, dtype=torch.bool)
         for i, (ids, length) in enumerate(zip(tags.tolist(), lengths, strict=True)):
-            unsettled[i, :length] = True
-            if settled and UPOS in self:
-                known = settled(i, self.columns.of_ids(UPOS, ids[:length]))
-                unsettled[i, :length] = ~torch.tensor(known, dtype=torch.bool)
+            of_words = (
+                settled(i, self.columns.of_ids(UPOS, ids[:length])) if settled and UPOS in self else [False] * length
+            )
+            unsettled[i, :length] = ~torch.tensor(of_words, dtype=torch.bool)
         return unsettled.to(tags.device)
 
     def _rules(self, words: Tensor, there: Tensor, domains: Tensor | None) -> Tensor:

@@ -81,8 +81,7 @@ class TreeDecoder(Decoder):
         found = self.may_carry[(heads == lengths[:, None]).long()]
         if self.of_domains is None or domains is None:
             return found
-        self.of_domains = self.of_domains.to(found.device)
-        return found * self.of_domains[domains][:, None]
+        return found * self.of_domains.to(found.device)[domains][:, None]
 
     @torch.inference_mode()
     def trees(self, encoder_out: EncoderOut) -> list[ScoredTree]:
@@ -116,8 +115,7 @@ class TreeDecoder(Decoder):
         tags, domains = encoder_out.tags, encoder_out.domains
         if self.of_tags is None or tags is None or domains is None:
             return scores
-        self.of_tags = self.of_tags.to(tags.device)
-        return preferred(scores, self.of_tags[domains[:, None], tags])
+        return preferred(scores, self.of_tags.to(tags.device)[domains[:, None], tags])
 
     def _together(self, heads: Tensor, best: Tensor, scores: Tensor, is_word: Tensor) -> Tensor:
         """Return the relations (N,) of all words of a batch by their scores (B, P, relations), see `OnceRelations`."""
@@ -191,9 +189,6 @@ def best_tree(scores: np.ndarray) -> list[int]:
         return [0] * n
     scores = np.array(scores, float)
     np.fill_diagonal(scores, -np.inf)
-    best = [int(column) + 1 if column < n else 0 for column in scores.argmax(1)]
-    if DependencyTree(tuple(best), ("_",) * n).why_invalid() is None:
-        return best
     lowest = np.isneginf(scores)
     if lowest.sum() > n:
         low, high = np.min(scores, where=~lowest, initial=0.0), np.max(scores, where=~lowest, initial=0.0)

@@ -23,20 +23,18 @@ from transition_parser.models.graph2graph.decoders import (
 )
 from transition_parser.models.graph2graph.encoder import (
     PIECES,
-    PieceInput,
-    PretrainedLayers,
-    SentenceEncoder,
-    SlotEncoder,
-    Transformer,
-    learn_at,
-)
-from transition_parser.models.graph2graph.options import (
     SIZES,
     ActionOptions,
     FeedbackOptions,
     Graph2GraphOptions,
+    PieceInput,
+    PretrainedLayers,
     RefiningOptions,
+    SentenceEncoder,
+    SlotEncoder,
     StateTransformerOptions,
+    Transformer,
+    learn_at,
 )
 from transition_parser.models.registry import register
 from transition_parser.modules.action_scores import Kinds

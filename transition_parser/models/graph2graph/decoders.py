@@ -16,17 +16,15 @@ from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.encoder import (
     CLS,
     SECOND_SEP,
-    SentenceEncoder,
-    Slots,
-    Transformer,
-    add_graph_inputs,
-    label_embeddings,
-)
-from transition_parser.models.graph2graph.options import (
     ActionOptions,
     FeedbackOptions,
     RefiningOptions,
+    SentenceEncoder,
+    Slots,
     StateTransformerOptions,
+    Transformer,
+    add_graph_inputs,
+    label_embeddings,
 )
 from transition_parser.modules.action_scores import (
     ARC_KINDS,
