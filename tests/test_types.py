@@ -9,9 +9,8 @@ from typing import get_args
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE
-from transition_parser import Parse, Parser
-from transition_parser.base.errors import InputError
+from tests.conftest import ROOT
+from transition_parser import Parser
 from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.parsing.parser import LoadOptions
 from transition_parser.storage.cards import BEST, PRETRAINED, AmrModel, TreeModel
@@ -42,8 +41,8 @@ amrs = Parser.load("en-amr")
 assert_type(amrs, Parser[AmrParse])
 print(amrs.parse("She sleeps.")[0].graph.labels, texts(amrs, "She sleeps."))
 
-assert_type(Parser.load("checkpoints/best.pt", kind="trees"), Parser[Parse])
-assert_type(Parser.load(Path("mine"), 4, kind="AMRs", device="cuda"), Parser[AmrParse])
+mine: Parser[AmrParse] = Parser.load(Path("mine"), 4, device="cuda")
+print(mine.parse("She sleeps.")[0].graph.labels)
 
 some = Parser.load("checkpoints/best.pt")
 assert_type(some, Parser[Any])
@@ -96,12 +95,4 @@ def test_literal_names_are_those_of_the_package():
 
 def test_typed_options_are_those_of_load():
     parameters = inspect.signature(Parser.load).parameters
-    assert {*LoadOptions.__annotations__} == {*parameters} - {"model", "beam", "kind"}
-
-
-def test_a_model_of_another_kind_is_refused():
-    assert isinstance(Parser.load("en-ewt", kind="trees").parse(SAMPLE)[0], Parse)
-    with pytest.raises(InputError, match=r"^en-ewt is a model of trees, not of AMRs$"):
-        Parser.load("en-ewt", kind="AMRs")
-    with pytest.raises(InputError, match=r"^unknown kind 'dogs': give trees or AMRs$"):
-        Parser.load("en-ewt", kind="dogs")
+    assert {*LoadOptions.__annotations__} == {*parameters} - {"model", "beam"}

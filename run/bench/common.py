@@ -53,7 +53,7 @@ def amr_options(description: str | None) -> argparse.ArgumentParser:
 def amr_model(arguments: argparse.Namespace) -> Parser[AmrParse]:
     """Return the model that the options name, in fp32."""
     torch.set_num_threads(arguments.threads)
-    return Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
+    return Parser.load(arguments.model, arguments.beam, precision="fp32")
 
 
 def rounds(contenders: Mapping[str, Callable[[], float]], number: int) -> dict[str, list[float]]:

@@ -304,7 +304,7 @@ def train(arguments: argparse.Namespace) -> None:
     if not sentences:
         raise InputError(f"{arguments.propbank} has no sentence of {arguments.treebank}: are both of one part?")
     exported = read_config(arguments.model)
-    parser = Parser.load(arguments.model, precision="fp32", kind="AMRs")
+    parser = Parser.load(arguments.model, precision="fp32")
     if (encoder := parser.model.labeled_encoder) is None:
         raise InputError(f"{arguments.model}: only models without tags whose words attend to each other get a labeler")
     parser.model.labeler, encoder.keeps_read = None, True

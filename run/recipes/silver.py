@@ -111,7 +111,7 @@ class TreeReader(Parser[AmrParse]):
 
     @cached_property
     def tree_parser(self) -> Parser[Parse]:
-        return Parser.load(self.of_others, kind="trees")
+        return Parser.load(self.of_others)
 
     def read_trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
         others = [Sentence.from_words(words) for words in sentences if (*words,) not in self.known]
@@ -219,10 +219,10 @@ def make(arguments: argparse.Namespace) -> list[str]:
         raise InputError("--propbank: no sentence of the treebanks has an id of the annotation")
     if arguments.examples:
         some = spread(examples, arguments.examples, *EXAMPLE_WORDS, arguments.each)
-        found.add_examples(some, Parser.load(arguments.trees, kind="trees"))
+        found.add_examples(some, Parser.load(arguments.trees))
     if not found.found:
         raise InputError(f"no sentence of {LEAST} to {MOST} words")
-    parsers = [TreeReader.load(one, arguments.beam, nbest=nbest, kind="AMRs") for one in arguments.model]
+    parsers = [TreeReader.load(one, arguments.beam, nbest=nbest) for one in arguments.model]
     for parser in parsers:
         parser.known, parser.of_others = found.trees, arguments.trees
     made = make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)

@@ -40,7 +40,7 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
     used = {word for first, last in spans for word in range(first, last + 1)}
     none = frozenset(range(len(entry.forms))) - used if "none" in what else frozenset()
     top = ends[graph.top] if "top" in what else None
-    return Given(nodes, tuple(edges), none, top, entry.id)
+    return Given(nodes, tuple(edges), none, top)
 
 
 def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:

@@ -9,9 +9,8 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.storage import transfer
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.storage.transfer import similar_actions, start_from
+from transition_parser.storage.transfer import start_from
 from transition_parser.text.pieces import FILE_NAME
-from transition_parser.transitions import Action, Kind
 
 WIDTH = ("--state-positions",)
 
@@ -103,17 +102,3 @@ def test_relations_of_whole_trees_follow_their_names(kind, data_folder, few_rela
     assert 1 < len(places) < len(theirs.table.relations)
     found, wanted = (of.decoder.relations(words, heads) for of in (new, old))
     assert torch.allclose(found, wanted[..., places], atol=1e-5)  # sums may be ordered otherwise for fewer relations
-
-
-def test_similar_actions_are_of_the_same_kind():
-    known = [Action(Kind.PRED, "dog"), Action(Kind.LA, "ARG0"), Action(Kind.PRED, "run-02"), Action(Kind.REDUCE)]
-    assert [*similar_actions(Action(Kind.PRED, "cat"), known)] == [known[0], known[2]]
-    assert [*similar_actions(Action(Kind.RA, "ARG0"), known)] == []
-
-
-@pytest.mark.parametrize(
-    "known, similar", [("RA(op1) LA(op2) RA(mod) RA(op12)", "RA(op1) RA(op12)"), ("RA(x)", "RA(x)")]
-)
-def test_arcs_to_members_are_similar_to_numbered_ones(known, similar):
-    found = similar_actions(Action(Kind.RA, "op"), [*map(Action.parse, known.split())])
-    assert " ".join(map(str, found)) == similar

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import folder, output, unpacked_name
 from transition_parser.cli.options import (
     Command,
@@ -27,7 +27,6 @@ from transition_parser.parsing.formalisms import AMR, FORMALISMS, formalism_of_f
 from transition_parser.text.segmentation import LONGEST
 
 if TYPE_CHECKING:
-    from transition_parser.parsing.given import Given
     from transition_parser.parsing.parser import Parser
 
 _PARSE = """example:
@@ -36,7 +35,7 @@ _PARSE = """example:
   transition-parser parse checkpoints/checkpoint_best.pt dev.conllu -o dev.parsed.conllu --beam 10
   transition-parser parse en letters/*.txt -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
-_OF_PARSE: OptionsOf = {AMR: {"alignments": None, "wiki": True, "given": None}}
+_OF_PARSE: OptionsOf = {AMR: {"alignments": None, "wiki": True}}
 
 
 def add_parse(parser: argparse.ArgumentParser) -> None:
@@ -54,11 +53,6 @@ def add_parse(parser: argparse.ArgumentParser) -> None:
     _add_input(parser.add_argument_group("input"))
     _add_output(parser.add_argument_group("output"))
     _add_search(parser.add_argument_group("search"))
-    given = (
-        "AMR: find graphs that keep the facts of this file, which has an object for each sentence, such as "
-        '{"id": "s1", "nodes": {"p": {"span": [2, 2], "concept": "price-01"}}}; other keys are edges, none, top'
-    )
-    parser.add_argument_group("given facts").add_argument("--given", metavar="FACTS", help=given)
     _add_speed(parser.add_argument_group("speed and many files"))
 
 
@@ -126,7 +120,6 @@ def run_parse(arguments: argparse.Namespace) -> int:
     text a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees. Ids in CoNLL-U and AMR banks stay.
     """
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
-    from transition_parser.parsing.given import read_given
 
     into_folder = (arguments.output or "").endswith(("/", os.sep))
     if arguments.resume and not into_folder:
@@ -138,7 +131,6 @@ def run_parse(arguments: argparse.Namespace) -> int:
     keep_few_kernels()
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
-    given = read_given(arguments.given) if arguments.given else {}
     parser = _parser(arguments)
     if into_folder:
         suffix = ".jsonl" if arguments.json else parser.formalism.suffix
@@ -146,13 +138,9 @@ def run_parse(arguments: argparse.Namespace) -> int:
         with folder(arguments.output):
             for path, name in zip(arguments.input, names, strict=True):
                 if not (arguments.resume and os.path.exists(name)):
-                    _parse_files(arguments, parser, given, [path], name)
+                    _parse_files(arguments, parser, [path], name)
     else:
-        _parse_files(arguments, parser, given, arguments.input, arguments.output)
-    if given and not arguments.resume:
-        first, *others = given.values()
-        more = f", nor those of {len(others)} other lines of facts" if others else ""
-        warn(str(first.error(f"the inputs do not have the sentence of these facts{more}")))
+        _parse_files(arguments, parser, arguments.input, arguments.output)
     return 0
 
 
@@ -181,10 +169,8 @@ def _names_in(dest: str, paths: Sequence[str], suffix: str) -> list[str]:
     return list(names)
 
 
-def _parse_files(
-    arguments: argparse.Namespace, parser: Parser, given: dict[str, Given], paths: Sequence[str], path: str | None
-) -> None:
-    """Parse files into one file, and remove the facts of their sentences from `given`."""
+def _parse_files(arguments: argparse.Namespace, parser: Parser, paths: Sequence[str], path: str | None) -> None:
+    """Parse files into one file."""
     from transition_parser.base.process import progress
     from transition_parser.parsing.parser import CHUNK
     from transition_parser.parsing.search import in_chunks
@@ -195,8 +181,7 @@ def _parse_files(
     options = {name: wanted[name] for name in parser.formalism.annotations}
     sentences = read_files(paths, parser.reading._replace(layout=arguments.layout))
     chunks = as_they_come(sentences, CHUNK) if any(map(may_pause, paths)) else in_chunks(sentences, CHUNK)
-    facts = ((chunk, [given.pop(str(sentence.id), None) for sentence in chunk]) for chunk in chunks)
-    parses = chain.from_iterable(parser.parse_stream(chunk, given=of_chunk) for chunk, of_chunk in facts)
+    parses = chain.from_iterable(map(parser.parse_stream, chunks))
     with output(path) as file:
         for parse in progress(parses, "parsing"):
             if arguments.json:

@@ -20,11 +20,11 @@ from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
-from transition_parser.base.errors import InputError, UnusedBeamWarning, warn
+from transition_parser.base.errors import InputError, UnusedBeamWarning, errors_at, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.model_files import short_repr
 from transition_parser.base.process import give_back_freed_memory
@@ -41,7 +41,7 @@ from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, OF_SYSTEM, TREES
+from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.search import (
@@ -126,8 +126,6 @@ class Parser(Generic[P_co]):
     path: the file or name of the model, from which copies of the parser load it; by default the model is in memory
         alone, and the parser can't be copied
 
-    For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
-
     Raises `InputError` for options out of range, and for a model whose weights are not all finite numbers.
     """
 
@@ -162,7 +160,7 @@ class Parser(Generic[P_co]):
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
             "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "edits": edits,
         }  # fmt: skip
-        self._domain = domain if _reads_domains(model) else None
+        self._domain = domain if DOMAIN in model.inputs else None
         if self._domain is not None:
             resources.columns.check_domain(self._domain)
         elif domain is not None:
@@ -201,18 +199,6 @@ class Parser(Generic[P_co]):
 
     @overload
     @classmethod
-    def load(
-        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["trees"], **options: Unpack[LoadOptions]
-    ) -> Parser[Parse]: ...
-
-    @overload
-    @classmethod
-    def load(
-        cls, model: str | os.PathLike, beam: int = 1, *, kind: Literal["AMRs"], **options: Unpack[LoadOptions]
-    ) -> Parser[AmrParse]: ...
-
-    @overload
-    @classmethod
     def load(cls, model: str | os.PathLike, beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Any]: ...
 
     @classmethod
@@ -229,34 +215,22 @@ class Parser(Generic[P_co]):
         nbest: int = 1,
         longest: int = LONGEST,
         edits: bool = True,
-        *,
-        kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
         """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`), by default en.
 
-        kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
-            of the parses; for the names of the package's own models a type checker knows it without `kind`.
-
-        Raises `InputError` where there is no model, and where a model builds graphs of another kind than `kind`.
+        A type checker knows the class of the parses for the names of the package's own models; for others declare it:
+        `parser: Parser[Parse] = Parser.load("my-model")`. Raises `InputError` where there is no model.
         """
-        options: dict[str, Any] = {
-            "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
-            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "edits": edits,
-        }  # fmt: skip
-        options["domain"] = domain = domain or language_named(model)
+        domain = domain or language_named(model)
         loaded, resources = load_model(model)
-        formalism = OF_SYSTEM[resources.parser.system]
-        if kind not in (None, *(one.name for one in FORMALISMS)):
-            raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
-        if kind not in (None, formalism.name):
-            raise InputError(f"{model} is a model of {formalism.name}, not of {kind}")
         if loaded.searches_directly and max(beam, nbest) > 1:
             warn(
                 f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing (for "
                 "several parses take a model that searches action by action, such as en-ewt)",
                 UnusedBeamWarning,
             )
-        return cls(loaded, resources, beam, path=model, **options)
+        options = (batch_tokens, device, precision, threads, domain, lenpen, nbest, longest, edits)
+        return cls(loaded, resources, beam, *options, path=model)
 
     def __reduce__(self) -> tuple:
         """Return a function that loads an equal parser, and its arguments."""
@@ -486,7 +460,8 @@ class Parser(Generic[P_co]):
         if given is not None:
             if self.formalism is not AMR:
                 raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
-            given.check(len(words))
+            with errors_at(sentence.path, sentence.line, sentence.id):
+                given.check(len(words))
         return ToParse(sentence, words, given, domain)
 
     def _check_english(self, words: Sequence[str]) -> None:
@@ -627,11 +602,7 @@ def _loaded_again(model: str | os.PathLike, options: dict[str, Any], _decoder: t
     return Parser.load(model, **options)
 
 
-def _reads_domains(model: ParserModel) -> bool:
-    return DOMAIN in model.inputs
-
-
 def _languages_of(model: ParserModel, resources: Resources) -> frozenset[str]:
     """Return the languages that a model distinguishes: its domains, if the codes of languages name them all."""
-    domains = frozenset(resources.columns.values.get(DOMAIN, ())) if _reads_domains(model) else frozenset()
+    domains = frozenset(resources.columns.values.get(DOMAIN, ())) if DOMAIN in model.inputs else frozenset()
     return domains if domains <= LANGUAGES.keys() else frozenset()

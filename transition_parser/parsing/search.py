@@ -170,7 +170,7 @@ class Guide:
 
     words: the length of the longest sentence
 
-    `completion` adds the other facts: masks of nodes and edges would lead to states that training lacks.
+    `given.complete` adds the other facts: masks of nodes and edges would lead to states that training lacks.
     """
 
     def __init__(self, table: ActionTable, facts: Sequence[Given | None], words: int, device: torch.device) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 import torch
@@ -11,21 +12,18 @@ import torch.nn.functional as F
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
-from transition_parser.graphs.amr import LISTS
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN
-from transition_parser.transitions import Action, Kind
+from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import family
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
 # parameters of `TreeDecoder` that have as many rows for each relation
 _OF_RELATIONS = re.compile(r"decoder\.(labels|relations\.(pairs\.form|output))\.(weight|bias)")
 _HEAD = re.compile(r"tags\.(\w+)\.(?:output\.)?(weight|bias)")  # a layer of `TagHeads` with a row for each label
-_SENSE = re.compile(r"-(\d\d+)$")
 
 
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> str:
@@ -62,30 +60,6 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     return f"{whole} parameters{partly}{'; new: ' if own else ''}{', '.join(own)}"
 
 
-def similar_actions(action: Action, known: Sequence[Action]) -> list[Action]:
-    """Return the known actions whose mean is a good start for an unknown one.
-
-    They are frames with the sense of a FRAME, arcs of the numbered roles for a role of `LISTS`, or else of its kind.
-
-    >>> known = [Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
-    >>> [str(action) for action in similar_actions(Action(Kind.FRAME, "02"), known)]
-    ['PRED(get-02)']
-    """
-    if action.kind is Kind.FRAME:
-        return [other for other in known if _sense_of(other) == action.parts[0]]
-    alike = [other for other in known if other.kind is action.kind]
-    of_list = [other for other in alike if action.label in LISTS and family(str(other.label)) == action.label]
-    return of_list or alike
-
-
-def _sense_of(action: Action) -> str | None:
-    """Return the sense number of the frame that an action makes; None if the action makes no frame."""
-    if action.kind is Kind.FRAME:
-        return action.parts[0]
-    match = _SENSE.search(str(action.label)) if action.kind is Kind.PRED else None
-    return match and match[1]
-
-
 def _rows(name: str, ours: Resources, theirs: Resources) -> dict[int, Sequence[int]] | None:
     """Return row of the parameter `name` → the rows of the other model whose mean it gets, by equal symbols."""
     head = _HEAD.fullmatch(name)
@@ -108,13 +82,14 @@ def _rows(name: str, ours: Resources, theirs: Resources) -> dict[int, Sequence[i
 
 
 def _rows_of_actions(ours: Resources, theirs: Resources) -> dict[int, Sequence[int]]:
+    """Return the rows of equal actions; an action that is new begins with the mean of the known ones of its kind."""
     rows = _equal(ours.target_dictionary.symbols, theirs.target_dictionary.symbols)
-    places = {action: i for i, action in enumerate(theirs.table.actions) if action is not None}
-    for row, action in enumerate(ours.table.actions):
-        similar = [] if row in rows or action is None else similar_actions(action, list(places))
-        if similar:
-            rows[row] = [places[other] for other in similar]
-    return rows
+    of_kind: dict[Kind, list[int]] = defaultdict(list)
+    for row, action in enumerate(theirs.table.actions):
+        if action is not None:
+            of_kind[action.kind].append(row)
+    new = ((row, action) for row, action in enumerate(ours.table.actions) if row not in rows and action is not None)
+    return rows | {row: of_kind[action.kind] for row, action in new if action.kind in of_kind}
 
 
 def _rows_of_relations(size: int, ours: Resources, theirs: Resources) -> dict[int, Sequence[int]]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph, named, quoted, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
-from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.trees import Report
+from transition_parser.parsing.given import complete
 from transition_parser.parsing.parses import AmrParse, edited
 from transition_parser.parsing.texts import ToParse
 from transition_parser.text.columns import READINGS
