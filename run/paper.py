@@ -242,7 +242,7 @@ def joined(name: str) -> str:
 
 def run_all(arguments: argparse.Namespace) -> int:
     """Run the rows that the results lack, and return how many runs failed. Each failure prints one line."""
-    from transition_parser.base.process import machine  # imported late, because torch takes seconds
+    from transition_parser.kernels.encoders import machine  # imported late, because torch takes seconds
 
     results = Results(arguments.out / f"{arguments.paper}.json")
     versions = {name: metadata.version(name) for name in VERSIONS}

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from transition_parser import AmrParse, Parser
-from transition_parser.base.process import keep_few_kernels, keep_freed_memory, machine
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.kernels.encoders import machine
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

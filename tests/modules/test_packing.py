@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests.helpers.crosses import needs_int8
-from transition_parser.base.process import has_fast_bf16
+from transition_parser.kernels.encoders import has_fast_bf16
 from transition_parser.modules.layers import FeedForward, Int8Linear, keep_weight, pack, quantize
 
 

@@ -18,9 +18,9 @@ from tests.helpers.crosses import needs_int8
 from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.base.process import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
+from transition_parser.kernels.encoders import has_fast_bf16
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing.search import search
 from transition_parser.parsing.texts import ToParse

@@ -12,7 +12,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.helpers.crosses import mostly_slow, needs_int8
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.base.process import has_fast_bf16
+from transition_parser.kernels.encoders import has_fast_bf16
 from transition_parser.storage.checkpoints import load_model
 
 PATHS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}

@@ -1,22 +1,18 @@
-"""Settings of the process and facts about the machine; only the command line changes settings for good."""
+"""Settings of the whole process, which only the command line makes, and work that several processes share."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from transition_parser.base.errors import InputError
-
-if TYPE_CHECKING:
-    import torch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -64,33 +60,6 @@ def at_most_avx2() -> bool:
 def has_vnni() -> bool:
     """Return False if TRANSITION_PARSER_CPU rules out VNNI, the instructions for products of 8-bit integers."""
     return os.environ.get(CPU_VARIABLE) != "avx2"
-
-
-def has_amx() -> bool:
-    """Return True if the CPU multiplies matrices in tiles (Intel's AMX)."""
-    import torch  # imported late, as below, because it takes seconds
-
-    return bool(torch.cpu._is_amx_tile_supported()) and not at_most_avx2()
-
-
-def has_fast_bf16(device: torch.device) -> bool:
-    """Return True if the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
-    import torch
-
-    if device.type == "cpu":
-        return has_amx() or (bool(torch.cpu._is_avx512_bf16_supported()) and not at_most_avx2())
-    if device.type != "cuda":
-        return False
-    with torch.cuda.device(device):
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-
-
-def machine() -> str:
-    """Return the processor architecture, the number of cores, the GPUs and the Python version, as one line of text."""
-    import torch
-
-    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    return ", ".join([platform.machine(), f"{os.cpu_count()} cores", *gpus, f"Python {platform.python_version()}"])
 
 
 def limit_instructions() -> None:

@@ -11,6 +11,8 @@ weight w becomes round(127 w / m), where m is the largest absolute weight of its
 from __future__ import annotations
 
 import ctypes
+import os
+import platform
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.base.process import at_most_avx2
 from transition_parser.kernels import loader
 from transition_parser.kernels.loader import BLOCK, FLOAT, HALF, POINTER, SIZE, require, supports
 
@@ -105,6 +108,27 @@ class Int8Layer(NamedTuple):
     inner: Int8Product  # (inner, dim); the first layer of feed-forward
     outer: Int8Product  # (dim, inner); the second layer of feed-forward
     norms: Sequence[nn.LayerNorm]  # after attention and after feed-forward
+
+
+def has_amx() -> bool:
+    """Return True if the CPU multiplies matrices in tiles (Intel's AMX)."""
+    return bool(torch.cpu._is_amx_tile_supported()) and not at_most_avx2()
+
+
+def has_fast_bf16(device: torch.device) -> bool:
+    """Return True if the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
+    if device.type == "cpu":
+        return has_amx() or (bool(torch.cpu._is_avx512_bf16_supported()) and not at_most_avx2())
+    if device.type != "cuda":
+        return False
+    with torch.cuda.device(device):
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def machine() -> str:
+    """Return the processor architecture, the number of cores, the GPUs and the Python version, as one line of text."""
+    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return ", ".join([platform.machine(), f"{os.cpu_count()} cores", *gpus, f"Python {platform.python_version()}"])
 
 
 def has_int8() -> bool:

@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.base.process import has_fast_bf16
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders, loader
+from transition_parser.kernels.encoders import has_fast_bf16
 from transition_parser.modules.layers import (
     Dropout,
     EncoderLayer,

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import InputError, NotFiniteError, shortened
-from transition_parser.base.process import Shared, has_amx, has_fast_bf16
-from transition_parser.kernels.encoders import has_int8
+from transition_parser.base.process import Shared
+from transition_parser.kernels.encoders import has_amx, has_fast_bf16, has_int8
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import pack, quantize

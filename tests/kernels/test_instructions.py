@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.base.process import has_amx, has_fast_bf16, machine
+from transition_parser.kernels.encoders import has_amx, has_fast_bf16, machine
 
 
 def test_the_description_of_the_machine_names_its_gpus(monkeypatch):
