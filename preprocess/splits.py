@@ -61,7 +61,7 @@ def values_of(
         found[name] = by_frequency(labels_of(name, sentences), column.least)
         if not found[name] and not any(labels_of(name, sentences)):
             problem = f"the column {name.upper()} is empty: there is nothing to learn from"
-            raise input_error(f"{problem}; leave out --{column.flag}", path)
+            raise input_error(f"{problem}; leave {name} out of --columns", path)
     return found
 
 

@@ -197,7 +197,7 @@ def data_folder(tmp_path_factory) -> Path:
 
 
 def preprocess_trees(parent: Path) -> None:
-    preprocess(parent / "data", "--labeled-shift", "3", "--upos")
+    preprocess(parent / "data", "--labeled-shift", "3", "--columns", "upos")
 
 
 def preprocess(

@@ -162,7 +162,7 @@ def test_commands_on_trees(tmp_path, runs):
         good += status("oracle", path, "--system", "arc-hybrid-swap", "--check") == 0
         status("score", path, path)
         status("score", path, SAMPLE)
-        options = ("--system", "arc-hybrid-swap", "--pieces", "400", "--dest", dest, "--upos")
+        options = ("--system", "arc-hybrid-swap", "--pieces", "400", "--dest", dest, "--columns", "upos")
         if status("preprocess", "dependency", "--train", SAMPLE, "--valid", path, *options) == 0:
             sentences = list(read_conllu(path))
             for name in ("valid.src", "valid.act", "valid.upos"):

@@ -23,4 +23,4 @@ for folder in sorted(source.resolve().glob("UD_*-*")):
         link.unlink(missing_ok=True)
         link.symlink_to(folder / link.name)
 END
-transition-parser train "$2"/corpora/* -o "$2/xx" --config ud-e5-many --no-xpos "${@:3}"
+transition-parser train "$2"/corpora/* -o "$2/xx" --config ud-e5-many --columns upos lemma feats domain "${@:3}"

@@ -172,7 +172,7 @@ def test_options_that_only_one_kind_has(checkpoint, tmp_path):
     for options in (["--alignments"], ["--alignments", "marks"], ["--no-wiki"]):
         assert "is a model of trees" in fails("parse", checkpoint, SAMPLE, *options)
     amr = ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d")
-    for option in (("--upos",), ("--system", "arc-eager")):
+    for option in (("--columns", "upos"), ("--system", "arc-eager")):
         assert "usage: " in run_here(*amr, *option, status=2).stderr
     trees = ("preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--dest", tmp_path / "d")
     for option in (("--system", "amr"), ("--system", "arc-eager", "--skip-bad")):

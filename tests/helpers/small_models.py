@@ -106,9 +106,9 @@ def make_folder(system: str, factory: TempPathFactory, shift_words: int = 3) -> 
 
 
 def _preprocess(system: str, shift_words: int, folder: Path) -> None:
-    kind, sample, options = "amr", SAMPLE_AMR, ("--domains",)
+    kind, sample, options = "amr", SAMPLE_AMR, ("--columns", "domain")
     if system != "amr":
-        kind, sample, options = "dependency", SAMPLE, ("--system", system, "--upos", "--lemmas")
+        kind, sample, options = "dependency", SAMPLE, ("--system", system, "--columns", "upos", "lemma")
     corpora = [part for split in ("train", "valid", "test") for part in (f"--{split}", sample)]
     run_here(
         "preprocess", kind, *corpora, *options, "--pieces", "400", "--labeled-shift", shift_words, "--dest", folder

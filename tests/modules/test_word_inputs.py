@@ -137,7 +137,7 @@ def test_only_training_hides_whole_words(dropout):
 
 
 def test_columns_that_the_data_lacks():
-    with pytest.raises(InputError, match=r"no column domain: .*--domains`"):
+    with pytest.raises(InputError, match=r"no column domain: .*--columns domain`"):
         WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
     with pytest.raises(InputError, match=r"no words\.txt: preprocess it again"):
         WordInputs(StackTransformerOptions(word_table=9), DIM, SimpleNamespace(frequent_words=None))

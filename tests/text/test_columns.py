@@ -229,9 +229,7 @@ def test_marks_of_a_split(tmp_path):
         read_annotations(tmp_path, "valid", ("upos",), [2])
 
 
-DEPREL = Column(
-    "deprel", ("trees",), lambda sentence: [row.deprel for row in sentence.words], "relations", ("--read-deprel",)
-)
+DEPREL = Column(("trees",), lambda sentence: [row.deprel for row in sentence.words], "relations", ("--read-deprel",))
 
 
 class DeprelInput(ColumnInput):
@@ -255,7 +253,7 @@ def folder(monkeypatch, tmp_path) -> Iterator[Path]:
     monkeypatch.setitem(KNOWN, "deprel", DEPREL)
     monkeypatch.setattr(words, "INPUTS", (*words.INPUTS, DeprelInput))
     corpora = ("--train", SAMPLE, "--valid", SAMPLE, "--system", "arc-hybrid-swap", "--pieces", "400")
-    run_here("preprocess", "dependency", *corpora, "--deprel", "--dest", tmp_path)
+    run_here("preprocess", "dependency", *corpora, "--columns", "deprel", "--dest", tmp_path)
     for side in ("src", "act"):
         dictionary = TransitionParsingTask.build_dictionary([str(tmp_path / f"train.{side}")])
         dictionary.save(str(tmp_path / f"dict.{side}.txt"))

@@ -29,7 +29,7 @@ def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tagged") / "data"
     treebank = folder.with_name("treebank.conllu")
     treebank.write_text("".join(map(str, map(with_features, read_conllu(SAMPLE)))), encoding="utf-8")
-    return preprocess(folder, "--all-columns", train=treebank)
+    return preprocess(folder, "--columns", "all", train=treebank)
 
 
 OF_WORDS = ("--tags-read-words", "--affix-width", "8", "--affix-dropout", "0.3")
@@ -99,7 +99,9 @@ def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch):
 def amr_exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("domains")
     other = shutil.copy(SAMPLE_AMR, folder / "other one.amr")
-    data = preprocess(folder / "data", "--domains", "--train", SAMPLE_AMR, other, train=SAMPLE_AMR, kind="amr")
+    data = preprocess(
+        folder / "data", "--columns", "domain", "--train", SAMPLE_AMR, other, train=SAMPLE_AMR, kind="amr"
+    )
     assert set((data / "train.domain").read_text().split()) == {"sample", "other-one"}
     train(data, folder, "--read-domain", "--disable-validation", updates=8)
     run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")

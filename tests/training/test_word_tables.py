@@ -63,7 +63,7 @@ def test_the_loss_of_every_architecture_reaches_the_table(trees, kind, join):
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    return preprocess(tmp_path_factory.mktemp("words") / "data", "--upos")
+    return preprocess(tmp_path_factory.mktemp("words") / "data", "--columns", "upos")
 
 
 SIDE_BY_SIDE = "--join-inputs concat --no-pieces --read-tags --tag-width 6 --word-table 50 --tag-loss 0.1"

@@ -14,12 +14,12 @@ from transition_parser.cli.options import (
     Command,
     OptionsOf,
     add,
-    add_columns,
     add_system,
     check_options,
+    columns_of,
     print_figures,
     report_left_out,
-    wanted_columns,
+    with_filled,
 )
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
@@ -37,6 +37,7 @@ from transition_parser.preprocess.amr import (
     read_entries,
 )
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
+from transition_parser.text.columns import predicted
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.amr import AmrSystem
 
@@ -48,6 +49,8 @@ example:
   transition-parser preprocess amr --train train.amr --valid dev.amr --dest data
   fairseq-preprocess --user-dir transition_parser --task transition_parsing \\
       --source-lang src --target-lang act --trainpref data/train --validpref data/valid --destdir data"""
+
+_ALL = "all"  # all columns that models predict and the training data have
 
 
 def add_preprocess(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +69,13 @@ def add_preprocess(parser: argparse.ArgumentParser) -> None:
         add_system(kind, required=formalism is TREES, formalism=formalism)
         kind.add_argument("--dest", required=True, metavar="FOLDER", help="folder to write the files into")
         add(kind, *VOCABULARY, "--json", *own)
-        add_columns(kind, formalism)
+        columns = columns_of(formalism)
+        listed = "; ".join(f"{name}: {column.holds}" for name, column in columns.items())
+        text = (
+            f"also write {{train,…}}.NAME, for models that read or predict it: {listed}; all: all that models predict"
+        )
+        choices = [*columns, _ALL]
+        kind.add_argument("--columns", nargs="+", default=[], choices=choices, metavar="NAME", help=text)
         kind.set_defaults(formalism=formalism)
 
 
@@ -82,7 +91,8 @@ def run_preprocess(arguments: argparse.Namespace) -> int:
     own = {TREES: ("system",), AMR: ("skip_bad", "processes")}[formalism]
     names = ("pieces", "labeled_shift", "pieces_from", *own)
     options = {name: getattr(arguments, name) for name in names}
-    options["columns"] = wanted_columns(arguments, formalism)
+    predicting = predicted(formalism.name) if _ALL in arguments.columns else []
+    options["columns"] = with_filled(arguments.columns, predicting, arguments.train, formalism)
     if formalism is TREES:
         counts = preprocess_dependency(splits, arguments.dest, DependencyOptions(**options))
     else:

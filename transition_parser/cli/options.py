@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error, missing_extra, note
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.texts import may_pause
-from transition_parser.text.columns import KNOWN, asked_for, predicted, present
+from transition_parser.text.columns import KNOWN, Column, present
 
 _PACKAGE = __name__.partition(".")[0]
 # the options that belong to only one formalism, with their default values
@@ -192,50 +192,19 @@ def report_left_out(problems: Sequence[InputError]) -> None:
         print(f"transition-parser: {entries} left out", file=sys.stderr)
 
 
-ALL_COLUMNS = "all_columns"
-PREDICTED_BY = "--tag-loss"
-OF_PREDICTIONS = (PREDICTED_BY, "--tags-read-words", "--tag-lr-scale")  # the flags of models that predict columns
+def columns_of(formalism: Formalism) -> dict[str, Column]:
+    """Return the columns that corpora of a formalism may have."""
+    return {name: column for name, column in KNOWN.items() if formalism.name in column.graphs}
 
 
-def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
-    """Add the flag of each column of a formalism, and for trees `--all-columns`."""
-    for name, column in KNOWN.items():
-        if formalism.name in column.graphs:
-            used_by = " or ".join(column.used_by)
-            text = f"also write {{train,…}}.{name}: {column.holds}, for models that are trained with {used_by}"
-            parser.add_argument(f"--{column.flag}", action="store_true", help=text)
-    if formalism is TREES:
-        flags = ", ".join(f"--{KNOWN[name].flag}" for name in predicted(formalism.name))
-        text = f"also write all columns that models predict ({flags}); columns that are empty in --train are left out"
-        parser.add_argument("--all-columns", action="store_true", help=text)
-
-
-def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Collection[str]:
-    """Return the columns that the flags of `add_columns` ask for; `--all-columns` does not ask for empty columns."""
-    values = vars(arguments)
-    named = asked_for(values, formalism.name)
-    others = [name for name in predicted(formalism.name) if name not in named] if values.get(ALL_COLUMNS) else []
-    there = [*named, *_present(arguments.train, others, formalism)]
-    return [name for name in KNOWN if name in there]
-
-
-def columns_to_train(
-    given: Mapping[str, bool | None], flags: Collection[str], formalism: Formalism, *train: str
-) -> dict[str, bool]:
-    """Return flag of a column → True if training uses the column."""
-    open_ = [name for name, column in KNOWN.items() if formalism.name in column.graphs and given[column.flag] is None]
-    needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_}
-    to_predict = [name for name, by in needed.items() if by == {PREDICTED_BY}]
-    empty = {*to_predict}.difference(_present(train, to_predict, formalism))
-    taken = {KNOWN[name].flag: bool(by) and name not in empty for name, by in needed.items()}
-    return taken | {flag: value for flag, value in given.items() if value is not None}
-
-
-def _present(paths: Sequence[str], columns: Collection[str], formalism: Formalism) -> Collection[str]:
-    """Return the columns of `columns` that are not empty in the files. Print a note for each empty column."""
-    there = present(chain.from_iterable(map(formalism.read_graphs, paths)), columns) if columns else []
-    for name in columns:
-        if name not in there:
+def with_filled(
+    named: Collection[str], others: Collection[str], paths: Sequence[str], formalism: Formalism
+) -> list[str]:
+    """Return the columns of `named`, and those of `others` that the files have. Print a note for each empty one."""
+    others = [name for name in others if name not in named]
+    filled = present(chain.from_iterable(map(formalism.read_graphs, paths)), others) if others else []
+    for name in others:
+        if name not in filled:
             lack = f"{' and '.join(paths)} {'has' if len(paths) == 1 else 'have'} no {KNOWN[name].holds}"
             note(f"{lack}: models can't learn to predict them")
-    return there
+    return [name for name in KNOWN if name in named or name in filled]

@@ -92,7 +92,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 def _add_search(group: argparse._ArgumentGroup) -> None:
     lenpen = "how much a beam prefers long derivations, which it ranks by log-probability / (actions + 1) ** P"
     group.add_argument("--lenpen", type=float, metavar="P", help=f"{lenpen} (default: 1, for AMRs 2)")
-    domain = "corpus that the text resembles, if the model was trained on several with --domains (default: none)"
+    domain = "corpus that the text resembles, if the model was trained on several with --read-domain (default: none)"
     group.add_argument("--domain", metavar="NAME", help=domain)
     add(group, "--user-dir")
 

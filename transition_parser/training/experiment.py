@@ -26,7 +26,7 @@ from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, Formalism
 from transition_parser.preprocess.splits import check_undivided
 from transition_parser.storage.cards import write_card
-from transition_parser.text.columns import KNOWN, asked_for, domain_of
+from transition_parser.text.columns import domain_of
 from transition_parser.training.flags import Flag, arguments_of
 from transition_parser.training.programs import epoch_line, epochs_of, run_fairseq
 from transition_parser.training.treebanks import Treebank, about_all
@@ -153,18 +153,15 @@ class Experiment:
 
     def _preprocess(self, splits: Mapping[str, Sequence[str]], folder: Path) -> list[str]:
         """Write the text files of the data, and return one line for each problem: entries or trees left out."""
-        flags = {column.flag for column in KNOWN.values()}
-        options = {name: value for name, value in self.options.items() if name not in flags}
-        options["columns"] = asked_for(self.options, self.formalism.name)
         if self.formalism is AMR:
             from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 
-            del options["system"]
+            options = {name: value for name, value in self.options.items() if name != "system"}
             _counts, problems = preprocess_amr(splits, folder, AmrOptions(**options, processes=self.processes))
             return [str(problem).partition("\n")[0] for problem in problems]
         from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 
-        counts = preprocess_dependency(splits, folder, DependencyOptions(**options, holds_out=self.holds_out))
+        counts = preprocess_dependency(splits, folder, DependencyOptions(**self.options, holds_out=self.holds_out))
         skipped = {split: n["skipped"] for split, n in counts.items() if n["skipped"]}
         return [f"{n} trees of {split} that the system can't build" for split, n in skipped.items()]
 
