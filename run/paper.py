@@ -14,6 +14,7 @@ dev and test.
 
 import argparse
 import datetime
+import fcntl
 import hashlib
 import json
 import subprocess
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import alone_in, replacing
+from transition_parser.base.files import replacing
 from transition_parser.base.model_files import sha256_of
 from transition_parser.base.process import signals_as_exits
 from transition_parser.graphs.dependency_score import marks_punctuation
@@ -206,7 +207,8 @@ class Results:
 
     def add(self, run: Run, found: dict[str, Any]) -> None:
         """Write the result of a run, in place of an earlier result of the same row, seed and data."""
-        with alone_in(self.path.parent):
+        with open(self.path.with_suffix(".lock"), "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             others = [one for one in self._read() if any(one["settings"][key] != run.settings[key] for key in SAME)]
             self.runs = [*others, {**found, "settings": run.settings}]
             with replacing(self.path) as temporary:

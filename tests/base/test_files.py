@@ -1,7 +1,6 @@
 """Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
 
 import bz2
-import errno
 import gzip
 import lzma
 import os
@@ -17,7 +16,7 @@ import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import locked_file, new_files, open_input, replacing
+from transition_parser.base.files import new_files, open_input, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 NO_BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": "1"}  # a full disk would leave it cut off
@@ -171,16 +170,6 @@ def test_what_stands_stays_until_the_end(tmp_path):
         assert path.stat().st_mode & 0o777 == mode
 
 
-def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):
-    path, stop = tmp_path / "a.lock", subprocess.PIPE
-    with locked_file(path) as descriptor:
-        worker = subprocess.Popen(["cat"], stdin=stop, pass_fds=[descriptor])  # has a copy, as a forked process has
-        with pytest.raises(InputError, match="another run"), locked_file(path):
-            pass
-    with worker, locked_file(path):
-        worker.terminate()
-
-
 def test_what_is_not_a_file(tmp_path):
     with pytest.raises(InputError, match="is a folder, not a file to write"), replacing(tmp_path):
         pass
@@ -273,19 +262,6 @@ def test_packed_files_are_read_and_written_as_others(suffix, pack, tmp_path):
     packed.write_bytes(packed.read_bytes()[:-20])
     said = run_here("align", packed, out, status=2).stderr
     assert f"a.amr{suffix}: the packed file is damaged" in said and said.count("\n") == 1
-
-
-@pytest.mark.parametrize("broken", ["_lock", "os.fstat"])
-def test_a_lock_that_fails_leaves_no_open_file(broken, tmp_path, monkeypatch):
-    def fails(*arguments, **options):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    before = len(os.listdir("/dev/fd"))
-    with monkeypatch.context() as patch:
-        patch.setattr(f"transition_parser.base.files.{broken}", fails)
-        with pytest.raises(OSError, match="Input/output error"), locked_file(tmp_path / "a"):
-            pass
-    assert len(os.listdir("/dev/fd")) == before
 
 
 def test_new_files_have_the_rights_of_the_umask_which_nobody_sets(tmp_path, monkeypatch):

@@ -19,8 +19,8 @@ from tests.conftest import ROOT, SAMPLE, run
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES
+from transition_parser.training.experiment import locked
 from transition_parser.training.flags import arguments_of, check_flags, read_flags
 
 ROWS = [
@@ -185,5 +185,5 @@ def test_a_run_that_is_ended_leaves_no_training_behind(corpus, tmp_path):
     assert program.returncode == 128 + signal.SIGTERM
     assert errors[-1] == "paper.py: interrupted: run it again to go on"
     (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())  # that of c
-    with alone_in(folder):  # no training is in it
+    with locked(folder):  # no training is in it
         assert (folder / "train.log").exists() and not (folder / "model").exists()

@@ -157,8 +157,11 @@ def test_folders_that_fairseq_would_divide_are_refused(name, tmp_path):
 
 def test_one_run_at_a_time(tmp_path):
     with locked(tmp_path):
+        worker = subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False)  # as a process that loads data
         done = run_here("train", "ewt-en", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path, status=2)
     assert "another `transition-parser train` is running in this folder" in done.stderr
+    with worker, locked(tmp_path):
+        worker.terminate()
 
 
 @pytest.mark.slow

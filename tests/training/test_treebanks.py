@@ -20,7 +20,7 @@ from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.kernels.encoders import has_int8
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage import cards
-from transition_parser.storage.cards import read_card
+from transition_parser.storage.cards import PRETRAINED, read_card
 from transition_parser.training import experiment
 from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
@@ -111,6 +111,7 @@ def two_treebanks(tmp_path):
 def check_languages(model, tmp_path, monkeypatch):
     """A model of this name is known by the names of languages, and finds the language of a text."""
     shutil.copytree(model, tmp_path / "models" / "xx")
+    (tmp_path / "models" / "en-fast").symlink_to(PRETRAINED / "en-fast")
     monkeypatch.setattr(cards, "PRETRAINED", tmp_path / "models")
     text = "Der alte Mann füttert jeden Morgen die Vögel im Park.\n\nLe vieil homme nourrit les oiseaux.\n"
     found = Parser.load("xx").parse(text)

@@ -1,10 +1,9 @@
-"""Files that are read and written packed by their suffix, written whole or not at all, and locked."""
+"""Files that are read and written packed by their suffix, and written whole or not at all."""
 
 from __future__ import annotations
 
 import bz2
 import errno
-import fcntl
 import gzip
 import lzma
 import os
@@ -20,12 +19,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import input_error
 
 # errors that only writing raises; they do not name the file. EBADF: standard output is closed
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF})
-# file systems without locks, and NFS, which locks only what is open for writing
-_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF})
 # suffix → the function that packs or unpacks an open file
 _PACKED: dict[str, Callable[[BinaryIO, Any], Any]] = {
     ".gz": lambda file, mode: gzip.GzipFile("", mode, fileobj=file, mtime=0),
@@ -107,54 +104,6 @@ def _is_stream(path: str | os.PathLike) -> bool:
     """Return True for a pipe, a device or an open file of a process, to which output is appended."""
     is_open_file = str(path).startswith(("/dev/fd/", "/dev/std", "/proc/"))
     return is_open_file or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
-
-
-@contextmanager
-def locked_file(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
-    """Lock a file for the block, and yield its descriptor. The file is created if it is missing."""
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        here = False  # unless another process has moved the opened file away
-        try:
-            _lock(descriptor, wait=False)
-            here = os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path))
-        except BlockingIOError:
-            raise busy or input_error("another run is writing this file: wait for it, or end it", path) from None
-        finally:
-            if not here:
-                os.close(descriptor)
-        if here:
-            break
-    try:
-        yield descriptor
-    finally:
-        _unlock(descriptor)
-
-
-@contextmanager
-def alone_in(path: str | os.PathLike) -> Iterator[None]:
-    """Wait until no other process is in an `alone_in` block for the same folder, then run the block."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        _lock(descriptor, wait=True)
-        yield
-    finally:
-        _unlock(descriptor)
-
-
-def _lock(descriptor: int, wait: bool) -> None:
-    """Lock an open file, unless the file system has no locks. Raise `BlockingIOError` if another process has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-
-
-def _unlock(descriptor: int) -> None:
-    with suppress(OSError):  # a file system without locks
-        fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing alone would leave it locked while a forked process has a copy
-    os.close(descriptor)
 
 
 @contextmanager

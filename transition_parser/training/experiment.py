@@ -6,6 +6,7 @@ skips the stages that are finished.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import folder as made_folder
-from transition_parser.base.files import locked_file, replacing
+from transition_parser.base.files import replacing
 from transition_parser.base.model_files import read_json, sha256_of, write_json
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, Formalism
@@ -294,9 +295,16 @@ class Experiment:
 def locked(path: Path) -> Iterator[None]:
     """Lock a folder, which is created if it is missing, against other runs until the block has ended."""
     check_undivided(path)
-    busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", path)
-    with made_folder(path), locked_file(path / LOCK, busy):
-        yield
+    with made_folder(path), open(path / LOCK, "a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            problem = "another `transition-parser train` is running in this folder: wait for it, or end it"
+            raise input_error(problem, path) from None
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing alone leaves it locked while a forked process has a copy
 
 
 def mend_checkpoints(folder: Path) -> None:
