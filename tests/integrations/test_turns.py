@@ -16,7 +16,7 @@ from transition_parser import Parser
 from transition_parser.analysis.traces import trace
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.integrations import server
-from transition_parser.integrations.server import BusyError, Turns, _parses, _traces
+from transition_parser.integrations.server import BusyError, Limits, Turns, _parses, _traces
 
 
 def text(name: str, sentences: int = 1) -> list[Sentence]:
@@ -53,7 +53,7 @@ def results_of(requests, beside=None):
     busy = Noted()
 
     async def run():
-        turns = Turns(9)
+        turns = Turns(Limits(waiting=9))
         first = asyncio.create_task(turns.results(lambda: text("first"), busy))
         await asyncio.to_thread(busy.begun.wait, 60)
         tasks = [asyncio.create_task(turns.results(partial(list, some), work)) for work, some in requests]

@@ -10,14 +10,14 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -34,7 +34,6 @@ from transition_parser.drawing import svg as drawing
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.texts import sentences_from
 
-Answer = TypeVar("Answer")
 _A_WORD, _BESIDE = 100, 4096  # bytes of a request: for each word of the longest text, and besides
 RETRY_SECONDS = 5
 _QUEUE = 1024  # connections that the operating system holds until they are accepted
@@ -47,8 +46,7 @@ class Limits:
     """Upper bounds of a request and of the work of the server."""
 
     words: int = 2_000
-    sentence: int = 500  # words of a sentence; all other requests wait while a sentence is parsed
-    steps_of: int = 400  # words of a sentence whose derivations are shown
+    sentence: int = 400  # words of a sentence; all other requests wait while a sentence is parsed
     seconds: float = 60.0  # seconds from the end of a request to its answer
     reading: float = 10.0  # seconds for the body of a request
     waiting: int = 256  # number of requests in the queue
@@ -94,21 +92,25 @@ class BusyError(Exception):
 class Turns:
     """A thread in which requests take turns: a slice of the sentences of each, so that short requests wait little."""
 
-    def __init__(self, most_waiting: int) -> None:
-        self._most_waiting, self._waiting = most_waiting, 0
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._waiting = limits, 0
         self._thread = ThreadPoolExecutor(1)
 
     async def results(self, divide: Divide, work: Work) -> list[Any]:
-        """Return the result of each sentence of a request. Raises `BusyError` where too many requests wait."""
-        if self._waiting >= self._most_waiting:
+        """Return the result of each sentence of a request.
+
+        Raises `BusyError` where too many requests wait, and `TimeoutError` where the request takes too long.
+        """
+        if self._waiting >= self._limits.waiting:
             raise BusyError
         self._waiting += 1
         found: list[Any] = []
         try:
-            run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
-            sentences = await run(divide)
-            for first in range(0, len(sentences), SLICE):
-                found += await run(work, sentences[first : first + SLICE])
+            async with asyncio.timeout(self._limits.seconds):
+                run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
+                sentences = await run(divide)
+                for first in range(0, len(sentences), SLICE):
+                    found += await run(work, sentences[first : first + SLICE])
             return found
         finally:
             self._waiting -= 1
@@ -137,7 +139,7 @@ class _Service:
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
         # no parse waits for a derivation of a long sentence, which can't be divided into slices
-        self.parsing, self.tracing = Turns(limits.waiting), Turns(limits.waiting)
+        self.parsing, self.tracing = Turns(limits), Turns(limits)
 
     def close(self) -> None:
         self.parsing.close()
@@ -191,20 +193,7 @@ class _Service:
         sentences = self._sentences(parser, asked)
         if asked.sentence >= len(sentences):
             raise HTTPException(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
-        words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
-        if words > most:
-            raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
         return [sentences[asked.sentence]]
-
-    async def in_time(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """Return what `work` returns; it is cancelled once its time is over."""
-        try:
-            async with asyncio.timeout(self.limits.seconds):
-                return await work
-        except TimeoutError:
-            raise HTTPException(
-                504, f"parsing took more than {self.limits.seconds:g} seconds and was stopped: send less at once"
-            ) from None
 
 
 def refusal(status: int, problem: str) -> JSONResponse:
@@ -286,7 +275,7 @@ def make_app(
     # docs/http.md describes the answers
     @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence")
     async def _parse(asked: Text) -> JSONResponse:
-        return JSONResponse(await service.in_time(service.parse(asked)))
+        return JSONResponse(await service.parse(asked))
 
     @app.post(
         "/api/derivation",
@@ -294,7 +283,7 @@ def make_app(
         summary="How the graph of a sentence was found, and the other hypotheses",
     )
     async def _derivation(asked: SentenceOfText) -> Response:
-        return Response(await service.in_time(service.derivation(asked)), media_type="application/json")
+        return Response(await service.derivation(asked), media_type="application/json")
 
     return app
 
@@ -313,6 +302,7 @@ _REFUSALS: dict[Any, Any] = {  # every error is answered with a JSON object with
     BusyError: lambda _, _error: refusal(
         503, "the server is busy, because too many requests are waiting: try again in a minute"
     ),
+    TimeoutError: lambda _, _error: refusal(504, "parsing took too long and was stopped: send less at once"),
     NotServed: lambda request, error: refusal(
         error.status_code, f"{request.method} {request.url.path}: {error.detail}"
     ),
