@@ -6,7 +6,6 @@ Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperatur
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -87,23 +86,19 @@ def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outco
 
 def gold_sentences(parser: Parser, path: str) -> list[tuple[Any, Any]]:
     """Return the sentences of a gold file, each with its graph."""
-    if not os.path.isfile(path):
-        raise input_error("is not a regular file, and has to be read several times", path)
-    with_graphs = list(parser.formalism.read_graphs(path))
-    if not with_graphs:
+    found = [*zip(parser.read(path), parser.formalism.read_graphs(path), strict=True)]
+    if not found:
         raise input_error("the file holds no sentences", path)
-    return [*zip(parser.read(path), with_graphs, strict=True)]
+    return found
 
 
-class Fitted(NamedTuple):
-    """A calibration and the outcomes that it was fitted on."""
+def calibrate(
+    model: str, path: str, beam: int = 10, precision: str = "auto", threads: int | None = None
+) -> tuple[Calibration, dict[str, dict[str, Outcomes]]]:
+    """Fit the calibration of a model on a gold file, for greedy parses and for parses with alternatives.
 
-    calibration: Calibration
-    outcomes: dict[str, dict[str, Outcomes]]  # kind of parse (`derivation`, `beam`) → kind of confidence → outcomes
-
-
-def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", threads: int | None = None) -> Fitted:
-    """Fit the calibration of a model on a gold file, for greedy parses and for parses with alternatives."""
+    Also return the outcomes: kind of parse (`derivation`, `beam`) → kind of confidence → outcomes.
+    """
     if beam < 2:
         raise InputError("search finds alternatives only with a beam of 2 or more: give a larger beam")
     found: dict[str, dict[str, Outcomes]] = {}
@@ -114,4 +109,4 @@ def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", th
         found[kind] = outcomes(parser, gold_sentences(parser, path))
     with errors_at(path):
         scalings = {kind: {name: fit_scaling(*one) for name, one in some.items()} for kind, some in found.items()}
-    return Fitted(Calibration(**scalings), found)
+    return Calibration(**scalings), found

@@ -91,12 +91,14 @@ def run_calibrate(arguments: argparse.Namespace) -> int:
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.gold])
     exported = read_config(arguments.model)  # first, since it raises for a folder that is no model
-    found = calibrate(arguments.model, arguments.gold, arguments.beam, arguments.precision, arguments.threads)
-    write_config(arguments.model, replace(exported, calibration=found.calibration))
+    calibration, outcomes = calibrate(
+        arguments.model, arguments.gold, arguments.beam, arguments.precision, arguments.threads
+    )
+    write_config(arguments.model, replace(exported, calibration=calibration))
     figures = {}
-    for kind, scalings in found.calibration._asdict().items():
+    for kind, scalings in calibration._asdict().items():
         for name, scaling in scalings.items():
-            measured = found.outcomes[kind][name]
+            measured = outcomes[kind][name]
             figures[f"{kind} {name}"] = {
                 "count": len(measured.right),
                 "temperature": round(scaling.temperature, 4),
