@@ -47,6 +47,8 @@ RULE = """AMR entries that align, oracle and preprocess refuse (the same for the
 Such an entry stops the command with exit status 2. With --skip-bad it is left out and named on standard error, and
 does not change the exit status, unless no entry is left. Comments without ::id, ::snt and ::tok are headers, not
 entries. A file that is not UTF-8 text is refused in any case."""
+EXAMPLE = "example"  # the key of sentences chosen as examples; its value is what they show, such as a roleset
+AGREEMENT = "agreement"  # the key of silver AMRs; its value is the mean Smatch of the parse with other parses
 _COUNTED = 3  # the lexicon keeps the counts of spans with at least this many nodes in training
 
 
@@ -60,6 +62,17 @@ class AmrOptions:
     processes: int = 1
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
     pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
+
+
+def rewritten(entry: AmrEntry, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
+    """Return the text of an entry, made from its fields instead of `penman`, with a blank line after it.
+
+    keys: the keys of the metadata to write; keys that the entry lacks are left out
+    alignments: True to write `~e.N`
+    """
+    lines = [f"# ::{key} {entry.metadata[key]}" for key in keys if key in entry.metadata]
+    written = entry.alignments if alignments and any(entry.alignments) else None
+    return "\n".join([*lines, entry.amr.to_penman(written, entry.wiki, entry.variables or None)]) + "\n\n"
 
 
 def preprocess_amr(
@@ -105,7 +118,7 @@ def preprocess_amr(
 def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimits, frames: str) -> ParserConfig:
     actions = [action for item in train for action in item.derivation.actions]
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
-    counts = _counts([item for item in train if not item.entry.is_example])
+    counts = _counts([item for item in train if EXAMPLE not in item.entry.metadata])
     often = {
         span: {str(action): count for action, count in of_span.items()}
         for span, of_span in counts.items()
@@ -124,11 +137,11 @@ def _limited(
 
     Silver AMRs that search can't make within the limits are left out: errors of their parser must not become legal.
     """
-    gold = [item for item in train if not item.entry.is_silver]
+    gold = [item for item in train if AGREEMENT not in item.entry.metadata]
     limits = learned(item.entry.graph for item in gold or train)
     kept = []
     for item in train:
-        found = breach(limits, item.entry.graph, frames) if gold and item.entry.is_silver else None
+        found = breach(limits, item.entry.graph, frames) if gold and AGREEMENT in item.entry.metadata else None
         if found is None:
             kept.append(item)
         else:
@@ -168,7 +181,7 @@ def _write_split(folder: Path, split: str, items: list[Derived], pieces: Pieces)
         for item in progress(items, f"{split} files"):
             print(source_line(pieces, (word.form for word in item.words)), file=source)
             print(*item.derivation.actions, file=target)
-            bank.write(item.entry.rewritten())
+            bank.write(rewritten(item.entry))
 
 
 def read_entries(paths: Sequence[str | os.PathLike], problems: Problems = None) -> list[AmrEntry]:

@@ -23,6 +23,7 @@ from transition_parser.graphs.smatch import count_entries
 from transition_parser.oracles.amr_check import check_entry
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.aligner.aligner import aligned, with_sentences
+from transition_parser.preprocess.amr import rewritten
 from transition_parser.transitions import TREE_SYSTEMS, make_system
 
 ROUNDS = [pytest.param(300, id="few"), pytest.param(5_000, id="many", marks=pytest.mark.slow)]
@@ -101,7 +102,7 @@ def check_banks(path: Path, rounds: int) -> int:
 
 def check_graph(entry: AmrEntry) -> None:
     """The graph comes back when it is written, as it was and anew."""
-    (again,) = parse_bank(io.BytesIO(entry.rewritten().encode()))
+    (again,) = parse_bank(io.BytesIO(rewritten(entry).encode()))
     assert meaning(again) == meaning(entry)
     for key in ("id", "snt", "tok"):
         assert again.metadata.get(key) == entry.metadata.get(key)

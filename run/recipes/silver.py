@@ -31,12 +31,13 @@ from propbank import Annotation, Example, Predicate, read_annotations, read_fram
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
+from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, decoded, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
+from transition_parser.preprocess.amr import AGREEMENT, EXAMPLE, rewritten
 from transition_parser.text.segmentation import ENGLISH
 from transition_parser.text.tokens import tokenize
 
@@ -191,7 +192,7 @@ def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, witho
         return shared.Result(left_out=odd)
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
-    return shared.Result(found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
+    return shared.Result(rewritten(found, ("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
 
 
 def make(arguments: argparse.Namespace) -> list[str]:

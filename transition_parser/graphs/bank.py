@@ -17,8 +17,6 @@ from transition_parser.graphs.conllu import blocks, check_line_ends
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
-EXAMPLE = "example"  # the key of sentences chosen as examples; its value is what they show, such as a roleset
-AGREEMENT = "agreement"  # the key of silver AMRs; its value is the mean Smatch of the parse with other parses
 
 _BLANKS = " \t"  # between tokens and keys; other white space, such as a no-break space, is a part of tokens
 _KEY = re.compile(r"(?:^|[ \t])::([\w-]+)(?:[ \t]+|$)")
@@ -77,16 +75,6 @@ class AmrEntry:
     def id(self) -> str | None:
         """The value of `# ::id`, None for an entry without one."""
         return self.metadata.get("id")
-
-    @property
-    def is_silver(self) -> bool:
-        """True for a silver AMR: a parse that was chosen as training data and has `# ::agreement`."""
-        return AGREEMENT in self.metadata
-
-    @property
-    def is_example(self) -> bool:
-        """True for a sentence that was chosen as an example (of a roleset), and so is no random sample of a text."""
-        return EXAMPLE in self.metadata
 
     @property
     def is_alternative(self) -> bool:
@@ -158,18 +146,6 @@ class AmrEntry:
     def error(self, problem: str) -> InputError:
         """Return an `InputError` that names the file, the line and the id of the entry."""
         return input_error(problem, self.path, self.line, self.id)
-
-    def rewritten(self, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
-        """Return the text of the entry, made from its fields instead of `penman`, with a blank line after it.
-
-        keys: the keys of the metadata to write; keys that the entry lacks are left out
-        alignments: True to write `~e.N`
-        """
-        lines = [f"# ::{key} {self.metadata[key]}" for key in keys if key in self.metadata]
-        if self.graph is not None:
-            written = self.alignments if alignments and any(self.alignments) else None
-            lines.append(self.graph.to_penman(written, self.wiki, self.variables or None))
-        return "\n".join(lines) + "\n\n"
 
     def __str__(self) -> str:
         """Return the entry as written, with a blank line after it."""
