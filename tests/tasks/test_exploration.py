@@ -15,7 +15,7 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
 from transition_parser.oracles.static import oracle
-from transition_parser.states.costs import LOST_ARCS, CorrectActions, GoldTrees
+from transition_parser.states.costs import SYSTEMS, CorrectActions, GoldTrees
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS, DeviceTable
 from transition_parser.tasks import exploration
@@ -27,7 +27,7 @@ OF_STATES = ("no state", "positions", "shift words", "stack attention", "structu
 MODELS = (*OF_STATES, "sentence", "sentence graph", "state graph", "composed", "CLS", *MEMORYLESS)
 
 
-@pytest.fixture(scope="module", params=mostly_slow(LOST_ARCS, "arc-hybrid-swap", "arc-eager"))
+@pytest.fixture(scope="module", params=mostly_slow(SYSTEMS, "arc-hybrid-swap"))
 def of_system(request, tmp_path_factory):
     """(task, batch with gold trees) of a system."""
     folder = make_folder(request.param, tmp_path_factory)
@@ -121,7 +121,7 @@ def test_mistakes_are_followed(of_system, monkeypatch):
 
 def test_what_is_for_trees_or_for_actions(tmp_path_factory):
     amrs = make_folder("amr", tmp_path_factory)
-    with pytest.raises(InputError, match="--oracle dynamic is for arc-hybrid, arc-eager, arc-hybrid-swap: "):
+    with pytest.raises(InputError, match="--oracle dynamic is for arc-hybrid, arc-hybrid-swap: "):
         make_task(amrs, oracle="dynamic")
     trees = make_task(make_folder("arc-hybrid-swap", tmp_path_factory), oracle="dynamic")
     with pytest.raises(InputError, match="actions, which spa_dp_graph_small does not"):

@@ -7,14 +7,13 @@ that legal actions reach. With SWAP this holds only if all actions so far have c
 static oracle would take it, and is not explored elsewhere; SHIFT is not explored where it would put a word onto a word
 that is out of order, unless SWAP has to wait and no arc costs 0.
 
-Shapes: R rows, P positions, C columns and V tokens as for `DependencyMachine`; K actions (`Costs.actions`).
+Shapes: R rows, P positions, C columns and V tokens as for `DependencyMachine`; K actions (`_ACTIONS`).
 
-Source: Goldberg and Nivre 2012 and 2013 (arc-eager, arc-hybrid); de Lhoneux, Stymne and Nivre 2017, sec. 4 (SWAP)
+Source: Goldberg and Nivre 2013 (arc-hybrid); de Lhoneux, Stymne and Nivre 2017, sec. 4 (SWAP)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -25,12 +24,13 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.states.machine import DependencyMachine, effects_table
 from transition_parser.states.states import States
 from transition_parser.states.table import KIND_OF_CLASS, ActionClass
-from transition_parser.transitions import TREE_SYSTEMS
-from transition_parser.transitions.tree_system import NO_HEAD, GoldTree
+from transition_parser.transitions.tree_system import GoldTree
 
+SYSTEMS = ("arc-hybrid", "arc-hybrid-swap")  # the systems whose actions have costs here
 ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
-# The actions whose loss of gold arcs is computed. NEVER does nothing: its loss is that of the current configuration.
-_ACTIONS = (ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC, ActionClass.REDUCE)
+# The K actions whose loss of gold arcs is computed. NEVER does nothing: its loss is that of the current configuration.
+_ACTIONS = (ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC)
+_, _SHIFT, _LEFT_ARC, _RIGHT_ARC, _SWAP, _OTHERS = range(6)  # the rows of the cost matrix; END is one of the others
 
 
 class GoldTrees(NamedTuple):
@@ -89,33 +89,24 @@ class Costs:
     """The costs of the actions of a machine, which does not limit swaps, in its current configurations."""
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
-        name = machine.table.system
-        self.machine, self.lost_arcs = machine, LOST_ARCS[name]
-        self.swaps = not TREE_SYSTEMS[name].projective_only
-        known = {ActionClass.NEVER, *(ActionClass[kind.name] for kind in machine.spec.rules)}
-        self.actions = [column for column in _ACTIONS if column in known]
-        self.effects = effects_table(name, heads.device)[torch.tensor(self.actions, device=heads.device)]
-        # the row of each column in the cost matrix: SWAP stands after all actions, actions without costs after SWAP
-        rows = {column: row for row, column in enumerate((*self.actions, *[ActionClass.SWAP] * self.swaps))}
-        self.columns = torch.tensor(
-            [rows.get(KIND_OF_CLASS.get(c, c), len(rows)) for c in ActionClass], device=heads.device
-        )
-        self.gold = _Gold.of_heads(heads, machine.root, machine.width, self.swaps)
+        self.machine = machine
+        self.effects = effects_table(machine.table.system, heads.device)[torch.tensor(_ACTIONS, device=heads.device)]
+        rows = dict(zip((*_ACTIONS, ActionClass.SWAP), range(_OTHERS), strict=True))
+        self.rows = torch.tensor([rows.get(KIND_OF_CLASS.get(c, c), _OTHERS) for c in ActionClass], device=heads.device)
+        self.gold = _Gold.of_heads(heads, machine.root, machine.width)
 
     def now(self) -> Tensor:
         """Return (R, C), the costs: `ILLEGAL` for illegal actions, more than all words for SWAPs not to explore."""
         after, words = _After.of_actions(self.machine, self.effects), self.machine.words()
         dependents, heads = words[:, self.effects[:, 0]], words[:, self.effects[:, 1]]
         wrong = (self.effects[:, 0] > 0) & (self.gold.heads.gather(1, dependents) != heads)
-        lost = self.lost_arcs(after, self.gold) + wrong.t()
-        found, legal = lost - lost[:1], self.machine.legal_columns()
-        if self.swaps:
-            found = self._with_swap(found, legal)
-        found = torch.cat([found, torch.zeros_like(found[:1])])
-        return torch.where(legal, found.index_select(0, self.columns).t(), ILLEGAL)
+        lost = _lost_arcs(after.swapped(self.gold.rank), self.gold) + wrong.t()
+        legal = self.machine.legal_columns()
+        found = self._with_swap(lost - lost[:1], legal)
+        return torch.where(legal, found.index_select(0, self.rows).t(), ILLEGAL)
 
     def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
-        """Return (K + 1, R), the costs of all actions in arc-hybrid with SWAP, given the arcs that each loses, (K, R).
+        """Return (K + 2, R), the costs of all actions, given the arcs that K actions lose, (K, R).
 
         SWAP waits for a left arc to the front in its projective component, as in a lazy oracle.
         """
@@ -124,12 +115,10 @@ class Costs:
         inverted = (self.machine.depth > 0) & (_of_words(gold.rank, top) > _of_words(gold.rank, front))
         head = _of_words(gold.heads, front)
         waits = (front < root) & (head > front) & (_of_words(gold.component, front) == _of_words(gold.component, head))
-        free_left = (found[self.actions.index(ActionClass.LEFT_ARC)] == 0) & legal[:, ActionClass.LEFT_ARC_ANY]
-        free_right = (found[self.actions.index(ActionClass.RIGHT_ARC)] == 0) & legal[:, ActionClass.RIGHT_ARC]
-        found[self.actions.index(ActionClass.SHIFT)] += torch.where(
-            inverted & (free_left | free_right | ~waits), forbidden, 0
-        )
-        return torch.cat([found, torch.where(inverted & ~waits, 0, forbidden)[None]])
+        free_left = (found[_LEFT_ARC] == 0) & legal[:, ActionClass.LEFT_ARC_ANY]
+        free_right = (found[_RIGHT_ARC] == 0) & legal[:, ActionClass.RIGHT_ARC]
+        found[_SHIFT] += torch.where(inverted & (free_left | free_right | ~waits), forbidden, 0)
+        return torch.cat([found, torch.where(inverted & ~waits, 0, forbidden)[None], torch.zeros_like(found[:1])])
 
 
 class _Gold(NamedTuple):
@@ -138,26 +127,18 @@ class _Gold(NamedTuple):
     heads: Tensor  # the head of the root, and of all positions after it, is the root
     rank: Tensor  # the places of words in projective order
     component: Tensor  # the heads of the projective components of words
-    above_last: Tensor  # bool; True for the last word and for the words above it
 
     @classmethod
-    def of_heads(cls, heads: Tensor, root: Tensor, width: int, swaps: bool) -> _Gold:
+    def of_heads(cls, heads: Tensor, root: Tensor, width: int) -> _Gold:
         positions = torch.arange(width + 1, device=heads.device)
         heads = torch.where(positions < root[:, None], F.pad(heads[:, : width - 1], (0, 2)), root[:, None])
-        above_last, word = torch.zeros_like(heads, dtype=torch.bool), root[:, None] - 1
-        for _ in range(width - 1):
-            above_last.scatter_(1, word, True)
-            word = heads.gather(1, word)
-        rank = component = positions.expand_as(heads)
-        if swaps:
-            trees = [
-                GoldTree(DependencyTree(tuple((head + 1) % (n + 1) for head in row[:n]), ("",) * n))
-                for row, n in zip(heads.tolist(), root.tolist(), strict=True)
-            ]
-            after_root = [range(tree.root + 1, width + 1) for tree in trees]
-            rows = [((*tree.rank, *rest), (*tree.component, *rest)) for tree, rest in zip(trees, after_root)]
-            rank, component = torch.tensor(rows, device=heads.device).unbind(1)
-        return cls(heads, rank, component, above_last & (positions < root[:, None]))
+        trees = [
+            GoldTree(DependencyTree(tuple((head + 1) % (n + 1) for head in row[:n]), ("",) * n))
+            for row, n in zip(heads.tolist(), root.tolist(), strict=True)
+        ]
+        after_root = [range(tree.root + 1, width + 1) for tree in trees]
+        rows = [((*tree.rank, *rest), (*tree.component, *rest)) for tree, rest in zip(trees, after_root)]
+        return cls(heads, *torch.tensor(rows, device=heads.device).unbind(1))
 
 
 class _After(NamedTuple):
@@ -167,12 +148,11 @@ class _After(NamedTuple):
     stack: Tensor  # (K, R, P + 1); the words of the stack, bottom first
     on_stack: Tensor  # (K, R, P + 1) bool; True for entries of `stack` that are in use
     buffer: Tensor  # (K, R, P + 1) bool; True for words in the buffer; False for the root
-    headless: Tensor | None  # (K, R, P + 1) bool; True for words without a head; None if words with heads are popped
 
     @classmethod
     def of_actions(cls, machine: DependencyMachine, effects: Tensor) -> _After:
         shape, width, words = (len(effects), *machine.stack.shape), machine.width, machine.words()
-        dependent, _, pops, push, buffer_pops, *_ = effects.unbind(1)
+        _, _, pops, push, buffer_pops, *_ = effects.unbind(1)
         positions, root = torch.arange(width + 1, device=words.device), machine.root[:, None]
         depth = (machine.depth - pops[:, None]).clamp_min(0)
         pushes = (push > 0)[:, None]
@@ -182,12 +162,7 @@ class _After(NamedTuple):
         buffer = torch.zeros(shape[1:], dtype=torch.bool, device=words.device).scatter_(1, in_buffer, True)
         buffer = (buffer & (positions < root)).expand(shape).clone()
         buffer.scatter_(2, torch.where(buffer_pops[:, None] > 0, words[:, 3], width)[..., None], False)
-        headless = None
-        if machine.heads is not None and machine.spec.reads_arcs:
-            headless = (machine.heads == NO_HEAD).expand(shape).clone()
-            attached = torch.where(dependent > 0, words[:, dependent], width).t()
-            headless.scatter_(2, attached[..., None], False)
-        return cls(root, stack, positions < (depth + pushes)[..., None], buffer, headless)
+        return cls(root, stack, positions < (depth + pushes)[..., None], buffer)
 
     def words_on_stack(self) -> Tensor:
         """Return (K, R, P + 1) bool, True for words on the stack."""
@@ -209,53 +184,16 @@ class _After(NamedTuple):
         return self._replace(on_stack=in_order, buffer=buffer)
 
 
-def _lost_in_buffer(after: _After, gold: _Gold) -> Tensor:
-    """Return (K, R), the number of words of the buffer whose gold heads were popped."""
-    there = (after.words_on_stack() | after.buffer).scatter(2, after.root.expand(*after.stack.shape[:2], 1), True)
-    return (after.buffer & ~there.gather(2, gold.heads.expand_as(after.stack))).sum(2)
-
-
-def _lost_in_hybrid(after: _After, gold: _Gold) -> Tensor:
+def _lost_arcs(after: _After, gold: _Gold) -> Tensor:
     """Return (K, R), the lost arcs word by word, as if the root were below the stack, where heads may be, too."""
     lower = torch.where(after.on_stack, torch.arange(after.stack.size(2), device=after.stack.device), -1).cummax(2)
     lower = F.pad(lower.values[..., :-1], (1, 0), value=-1)
     below = torch.where(lower < 0, after.root, after.stack.gather(2, lower.clamp_min(0)))
     heads = gold.heads.expand_as(after.stack).gather(2, after.stack)
-    lost = after.on_stack & (heads != below) & ~after.buffer.gather(2, heads)
-    return lost.sum(2) + _lost_in_buffer(after, gold)
-
-
-def _lost_in_eager(after: _After, gold: _Gold) -> Tensor:
-    """Return (K, R), the lost arcs word by word, and one more where the buffer can't give heads to headless words.
-
-    A headless word of the stack can still become a dependent of a word in the buffer. The lowest headless word can
-    also become a dependent of the root. A word in the buffer can become a dependent of any word that was not popped.
-
-    At most one word may be headless once the buffer is empty. So every headless word of the stack except the lowest
-    must become a dependent of a word of the buffer, even if this head is wrong. If a word of the buffer has a gold arc
-    with a word further down the stack, the first such word can be the head without loss. Otherwise the head can be the
-    first word of the buffer after the dependents of the higher words. If these dependents include the last word, no
-    such head is left, and one more arc is lost. This happens where the last word is in the buffer and depends, directly
-    or through words of the buffer, on the second headless word from below or a word above it.
-    """
-    assert after.headless is not None
-    headless = after.on_stack & after.headless.gather(2, after.stack)
-    number = headless.cumsum(2)
-    heads = gold.heads.expand_as(after.stack).gather(2, after.stack)
-    lost = headless & ~after.buffer.gather(2, heads) & ((heads != after.root) | (number > 1))
-    second = torch.where(headless & (number == 2), after.stack, after.stack.size(2)).amin(2)
-    positions = torch.arange(after.stack.size(2), device=after.stack.device)
-    # a word above the last one is to the left of all below it
-    nearest = torch.where(gold.above_last & ~after.buffer, positions, 0).amax(2, keepdim=True)
-    last_waits = after.buffer.gather(2, (after.root - 1).expand_as(nearest)) & after.words_on_stack().gather(2, nearest)
-    return lost.sum(2) + _lost_in_buffer(after, gold) + (last_waits[..., 0] & (nearest[..., 0] >= second))
-
-
-LOST_ARCS: dict[str, Callable[[_After, _Gold], Tensor]] = {
-    "arc-hybrid": _lost_in_hybrid,
-    "arc-eager": _lost_in_eager,
-    "arc-hybrid-swap": lambda after, gold: _lost_in_hybrid(after.swapped(gold.rank), gold),
-}
+    lost_on_stack = after.on_stack & (heads != below) & ~after.buffer.gather(2, heads)
+    there = (after.words_on_stack() | after.buffer).scatter(2, after.root.expand(*after.stack.shape[:2], 1), True)
+    lost_in_buffer = after.buffer & ~there.gather(2, gold.heads.expand_as(after.stack))  # their heads were popped
+    return lost_on_stack.sum(2) + lost_in_buffer.sum(2)
 
 
 def _of_words(values: Tensor, words: Tensor) -> Tensor:

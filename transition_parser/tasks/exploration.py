@@ -16,7 +16,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ActionScores, ParserModel, StateDecoder
-from transition_parser.states.costs import LOST_ARCS, Correct, CorrectActions, GoldTrees
+from transition_parser.states.costs import SYSTEMS, Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 
@@ -144,8 +144,8 @@ class Explorer:
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:
     if str(options.oracle) == "static":
         return None
-    if resources.parser.system not in LOST_ARCS:
-        known = ", ".join(LOST_ARCS)
+    if resources.parser.system not in SYSTEMS:
+        known = ", ".join(SYSTEMS)
         raise InputError(f"--oracle dynamic is for {known}: nothing says what {resources.parser.system}'s actions cost")
     if not 0.0 <= options.explore <= 1.0:
         raise InputError(f"--explore {options.explore} is not between 0 and 1")
