@@ -202,7 +202,8 @@ class StackTransformerSearch(SearchState):
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut, words: list[KeysValues]) -> None:
         super().__init__(machine, encoder_out)
-        self.words, self.mask = words, encoder_out.mask
+        # contiguous, because each step reads them and would otherwise copy them
+        self.words, self.mask = [(keys.contiguous(), values.contiguous()) for keys, values in words], encoder_out.mask
         self.actions: list[KeysValues] = [(keys[:, :, :0], values[:, :, :0]) for keys, values in words]
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
