@@ -299,7 +299,7 @@ class StackTransformerDecoder(StateDecoder):
 
     def _visible(self, states: States, words: Tensor) -> VisibleWords:
         """Return what the heads see in states (B, T, …), for a mask of words (B, P)."""
-        if states.stack is None or states.buffer is None:
+        if not self.state_heads.count or states.stack is None or states.buffer is None:
             return VisibleWords(HeadMask.from_visible(words[:, None, None]))
         ranks = self.state_heads.ranks(states.stack, states.buffer)
         mask = mask_of(ranks, words, self.heads)
