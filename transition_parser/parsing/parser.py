@@ -519,11 +519,7 @@ class Parser(Generic[P_co]):
         best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
-        replayed: Iterator[Any]
-        if self.formalism is AMR:
-            replayed = iter(AMR.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))
-        else:
-            replayed = iter(TREES.replay(self.resources, rows))
+        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))
         return encoder_out, [[*islice(replayed, len(derivations))] for derivations in best]
 
     def read_trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:

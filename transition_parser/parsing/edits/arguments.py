@@ -35,7 +35,7 @@ def add_arguments(draft: Draft) -> None:
     if draft.tree is None:
         return
     view = TreeView(draft, draft.tree)
-    for verb, frame in sorted((_with_nouns(view) | draft.frames).items()):
+    for verb, frame in sorted(draft.frames.items()):
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
             _mend_subject(view, verb, frame)
@@ -43,32 +43,18 @@ def add_arguments(draft: Draft) -> None:
             _mend_object(view, verb, frame)
 
 
-def _with_nouns(view: TreeView) -> dict[int, int]:
-    """Return the frames of verbs whose lemma is that of a noun: *smoking*, *who lives there*."""
-    frames = {}
-    for word, nodes in enumerate(view.nodes):
-        form, label = view.draft.forms[word], view.draft.labels[nodes[0]] if len(nodes) == 1 else ""
-        is_predicate = form.endswith("ing") or view.dependent(word, "cop") >= 0
-        is_clause = view.relations[word] in ("xcomp", "ccomp", "advcl") and is_predicate
-        is_verb = is_clause or view.dependent(word, "nsubj") >= 0 > view.dependent(word, "cop")
-        if is_verb and label[:3] == form[:3] and view.draft.is_frame(nodes[0]):
-            frames[word] = nodes[0]
-    return frames
-
-
 def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
     """Remove the agent of a passive that names none, and arguments of other verbs: *washed it and sold it to Ann*."""
     draft, inside, subject = view.draft, view.clause(verb), view.subject(verb)
     is_bare = view.is_passive(verb) and view.dependent(verb, "obl:agent") < 0
     referring = [word for word in {*inside, subject} if draft.forms[word] in _REFERRING]
-    upper, made = {*view.ancestors(verb)}, view.made(verb)
+    upper = {*view.ancestors(verb)}
     inside -= {one for one in inside if view.full[one] == "nmod:poss" and view.heads[one] != verb}
     for edge in [edge for edge in draft.edges if edge.source == frame and edge.role[:3] == "ARG"]:
         word = view.word(edge.target)
-        is_made = edge.role == "ARG0" and word == made >= 0
         may_stand = any(draft.forms[one] in ("it", "this", "that", "which") for one in referring)  # for an event
         is_beside = view.are_joined(word, verb) and draft.is_frame(edge.target) and not may_stand
-        if is_made or is_beside:
+        if is_beside:
             draft.change((edge, None))
             continue
         if is_bare and edge.role == "ARG0" and word >= 0 and (view.relations[word], view.heads[word]) == ("obl", verb):
@@ -93,7 +79,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     role = "ARG1" if view.is_passive(verb) or is_quality or 0 not in roles else "ARG0"
     if word < 0 or is_noun or int(role[3]) not in roles:
         return
-    subject, old, inside = _controller(view, verb, word), below.get(role, -1), view.subtree(verb)
+    subject, old, inside = view.argument(word), below.get(role, -1), view.subtree(verb)
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
     if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*
@@ -140,16 +126,6 @@ def _mend_agent(view: TreeView, verb: int, frame: int) -> None:
             return
 
 
-def _controller(view: TreeView, verb: int, word: int) -> int:
-    """Return the node of a subject; of a pronoun without a node the subject of its verb: *he forgot to buy it*."""
-    node = view.argument(word)
-    if node < 0 and view.heads[word] != verb and view.relations[word] == "nsubj":
-        other = view.draft.frames.get(view.heads[word], -1)
-        is_agent = not view.is_passive(view.heads[word])
-        return view.draft.below(other).get("ARG0" if is_agent else "ARG1", -1) if other >= 0 else -1
-    return node
-
-
 def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
     """Make an argument the subject that has another role, if the subject is the object, or of another clause."""
     draft, word = view.draft, view.dependent(verb, "obj")
@@ -173,7 +149,7 @@ def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
 
 
 def _mend_object(view: TreeView, verb: int, frame: int) -> None:
-    draft, word = view.draft, view.object(verb)
+    draft, word = view.draft, view.dependent(verb, "obj")
     node = view.argument(word) if word >= 0 else -1
     near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
     if word >= 0 > node:
@@ -226,23 +202,15 @@ def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
         is_certain = is_object or edge.role == "ARG0" or view.relations[word] == "nsubj"
         is_wrong = is_certain and draft.labels[edge.target] != label
     else:
-        is_wrong = edge.target == _other(view, word) or not _may_be(view, label, edge.target)
+        is_wrong = not _may_be(view, label, edge.target)
     if is_wrong:
         _put_participant(view, word, edge, label)
-
-
-def _other(view: TreeView, word: int) -> int:
-    """Return the subject of the verb whose object a pronoun is, for which it does not stand, -1 for none."""
-    is_object = view.relations[word] in ("obj", "iobj") and not view.draft.forms[word].endswith(("self", "selves"))
-    verb = view.draft.frames.get(view.heads[word], -1) if is_object else -1
-    return view.draft.below(verb).get("ARG0", -1) if verb >= 0 else -1
 
 
 def _put_participant(view: TreeView, word: int, edge: Edge, label: str) -> None:
     """Put the only participant that a pronoun may be, or the pronoun, in the place of another node."""
     draft = view.draft
-    participants = _participants(view, word) - {_other(view, word)}
-    others = [node for node in participants if _may_be(view, label, node)]
+    others = [node for node in _participants(view, word) if _may_be(view, label, node)]
     if label == "they":
         others = [node for node in others if _is_plural(view, node)]
     same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]

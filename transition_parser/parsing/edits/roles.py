@@ -229,7 +229,7 @@ class _Labeled:
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
         outside = {target for target, n in loose.items() if self.draft.edges[n].role in _OUTSIDE}
-        near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
+        near, shared = self.draft.neighbors(node), self.shared(node)
         near |= self._below(node)  # *destroys the new dam*
         near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
@@ -240,7 +240,7 @@ class _Labeled:
                 if score > values[OTHER_ROLE] and (role > 1 or other not in outside):
                     used.add(f"ARG{role}")
                     self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
-            elif other not in near and not self._only_owns(other):
+            elif other not in near:
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
@@ -278,14 +278,6 @@ class _Labeled:
         edges = [edge for edge in self.draft.edges if node not in edge[::2]]
         return everything - distances(edges, self.draft.top).keys()
 
-    def _only_owns(self, node: int) -> bool:
-        """Return True for a pronoun that the words mention once, as an owner: *what does your name mean*."""
-        mentions = [
-            place for place, form in enumerate(self.draft.forms) if SUBJECTS.get(form) == self.draft.labels[node]
-        ]
-        is_owned = any(edge[1:] == ("poss", node) for edge in self.draft.edges)
-        return node >= 0 and is_owned and len(mentions) == 1 and is_owner(self.draft, mentions[0])
-
     def remove_particle(self, node: int) -> None:
         """Remove the node of a particle that is a part of a frame (`grow-up-04 :direction up`)."""
         particles = self.draft.labels[node].split("-")[1:-1]
@@ -299,12 +291,6 @@ class _Labeled:
         lists = self.draft.lists_of(node)
         others = {edge.target for edge in self.draft.edges if edge.source in lists and edge.target != node}
         return {edge.target for edge in self.draft.edges if edge.source in others and core_role(edge.role) is not None}
-
-    def _of_degrees(self, node: int) -> set[int]:
-        """Return what follows from the degrees of a quality: *sleep* for *tired* in *too tired to sleep*."""
-        degrees = [edge.source for edge in self.draft.edges if edge[1:] == ("ARG2", node)]
-        degrees = [one for one in degrees if self.draft.labels[one] == "have-degree-91"]
-        return {edge.target for edge in self.draft.edges if edge.source in degrees and edge.role == "ARG6"}
 
     def _pronoun(self, place: int, frame: int) -> int | None:
         """Return the node of the pronoun that a word is, a new one if there is none, None if there are several.

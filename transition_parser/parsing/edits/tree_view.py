@@ -10,7 +10,6 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
-from transition_parser.text.columns import IMPERATIVE
 
 # relations of words that only serve their head, such as *has* or *after*
 SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
@@ -22,7 +21,6 @@ _BY_SUBJECT = frozenset(word_list("edits: by subject"))
 _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them from using it*, *accuse him of lying*
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
 _RELATIVE = ("who", "which", "that", "whom")
-_COMPLEMENTS = ("ccomp", "xcomp", "advcl", "acl")
 _APART = frozenset(", ; : ( ) -- - – —".split())  # marks around an apposition
 _MOST = 6  # steps from a verb up to the one that has its subject
 
@@ -50,10 +48,6 @@ class TreeView:
         }  # *sold you pills*
         self.full = ["iobj" if word in receivers else relation for word, relation in enumerate(full)]
         self.relations = [relation.partition(":")[0] for relation in self.full]
-        for word, mood in enumerate(draft.readings.moods if draft.readings else ()):
-            head = self.heads[word]
-            if mood == IMPERATIVE and self.relations[word] == "nsubj" and word < head:
-                self._join(word, head)
         self.nodes: list[list[int]] = [[] for _ in self.heads]
         for node, places in enumerate(draft.alignments):
             label = draft.labels[node]
@@ -61,25 +55,14 @@ class TreeView:
                 for place in places:  # an added pronoun has the place of its verb
                     if SUBJECTS.get(draft.forms[place]) == (label if label in SUBJECTS.values() else None):
                         self.nodes[place].append(node)
-        for word, relation in enumerate(self.relations):
-            if relation == "conj":
-                head = self._joined(word, self._finite(word))
-                if word not in (head, *self.ancestors(head)):
-                    self.heads[word] = head
+        for word in [word for word, relation in enumerate(self.relations) if relation == "conj"]:
+            head = self._finite(word)
+            if word not in (head, *self.ancestors(head)):
+                self.heads[word] = head
         self.dependents: list[list[int]] = [[] for _ in self.heads]
         for word, head in enumerate(self.heads):
             if head >= 0:
                 self.dependents[head].append(word)
-
-    def _join(self, command: int, head: int) -> None:
-        """Join a verb with the command that the tree takes for its subject: *peel them , cut them and boil them*."""
-        self.heads[command], self.full[command] = self.heads[head], self.full[head]
-        self.heads = [
-            command if one == head and self.relations[word] in ("conj", "punct", "cc") else one
-            for word, one in enumerate(self.heads)
-        ]
-        self.heads[head], self.full[head] = command, "conj"
-        self.relations = [relation.partition(":")[0] for relation in self.full]
 
     def _finite(self, word: int) -> int:
         """Return the head of a conjunct, for a finite verb another one: *told* in *told us to go and left*."""
@@ -99,20 +82,6 @@ class TreeView:
         """Return True for a verb that may be finite by its form, or a past participle: *went*, not *going* or *go*."""
         form = self.draft.forms[word]
         return form != self.draft.words[word].lemma and not form.endswith("ing")
-
-    def _joined(self, word: int, head: int) -> int:
-        """Return the head of a conjunct, for one that is in no list of the graph with it a word above that is."""
-        others = {member for node in self.nodes[word] for member in self._with(node)}
-        above = head
-        while others and above >= 0 and self.relations[above] in _COMPLEMENTS and others.isdisjoint(self.nodes[above]):
-            above = self.heads[above]
-        return head if above < 0 or others.isdisjoint(self.nodes[above]) else above
-
-    def _with(self, node: int) -> set[int]:
-        """Return the other members of the lists that a node is in."""
-        edges = self.draft.edges
-        lists = {edge.source for edge in edges if edge.target == node and self.is_list(edge.source)}
-        return {edge.target for edge in edges if edge.source in lists} - {node}
 
     # --- words -----------------------------------------------------------------------------------------
 
@@ -180,25 +149,11 @@ class TreeView:
         """Return the words that begin the clause of a verb: *that*, *to*, *by*."""
         return {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
 
-    def made(self, verb: int) -> int:
-        """Return the subject of the passive above a clause with *by*, which does nothing: *made by boiling it*."""
-        while self.relations[verb] == "conj" and self.dependent(verb, "nsubj") < 0:
-            verb = self.heads[verb]
-        is_means = self.relations[verb] == "advcl" and "by" in self._marks(verb) and self.is_passive(self.heads[verb])
-        return self.subject(self.heads[verb]) if is_means else -1
-
     def is_loose(self, verb: int) -> bool:
         """Return True for a clause without a subject that may well have another one than the tree says."""
         marks = self._marks(verb)
         is_open = marks.isdisjoint(_BY_OBJECT) and not ("for" in marks and self._is_argument(verb, self.heads[verb]))
         return self.relations[verb] in ("acl", "advcl") and is_open
-
-    def object(self, verb: int) -> int:
-        """Return the word that is the object of a verb, also of a relative clause, -1 for none."""
-        own, above, subject = self.dependent(verb, "obj"), self.heads[verb], self.dependent(verb, "nsubj")
-        if self.full[verb] != "acl:relcl" or subject < 0 or self.draft.forms[subject] in _RELATIVE:
-            return own
-        return above if own >= 0 and self.draft.forms[own] in _RELATIVE else own
 
     def _is_argument(self, verb: int, above: int) -> bool:
         """Return True for a clause that is an argument of the verb above it: *blame him for lying*, not a purpose."""
@@ -212,7 +167,7 @@ class TreeView:
         asked = asked if asked >= 0 else self.dependent(above, "obj")  # *what did you advise him to do*
         is_first = asked < above and self.draft.forms[asked] not in ("who", "whom", "that")
         asked = -1 if is_first else asked  # *what do you want to do*
-        subject = -1 if self.made(verb) >= 0 else self.subject(above, steps)
+        subject = self.subject(above, steps)
         if relation == "xcomp" or (relation == "ccomp" and "to" in marks):
             return subject if asked < 0 or self.draft.words[above].lemma in _BY_SUBJECT else asked
         auxiliary = self.dependent(verb, "aux", "cop")  # *having left*, *being old*

@@ -47,8 +47,10 @@ class Trees:
     sums = ("_words", "_heads", "_labeled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labeled")}
 
-    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Parse]:
-        """Return the parses of sentences with the trees that derivations build."""
+    def replay(
+        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], *_: object
+    ) -> list[Parse]:
+        """Return the parses of sentences with the trees that derivations build, without the edits that AMRs have."""
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 
         table, parses = resources.table, []
