@@ -8,7 +8,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.edits.concepts import exists, mend_concepts
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.lemmas import lemmatize
-from transition_parser.transitions import Kind
+from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import is_constant
 
@@ -17,7 +17,7 @@ from transition_parser.transitions.amr_state import is_constant
 def test_no_frame_of_a_lexicon_is_left_that_does_not_exist(model):
     system, found = Parser.load(model).resources.table.system, {}
     for span, actions in system.lexicon.items():
-        for action in actions:
+        for action in map(Action.parse, actions):
             label = action.parts[-1 if action.kind is Kind.DEPENDENT else 0]
             if sort_of(label, is_constant(label)) is Sort.FRAME:
                 found[label] = span.split(" ")
