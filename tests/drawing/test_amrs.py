@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE_AMR
 from tests.drawing.pictures import SVG, check_texts, of_kind, texts
 from tests.helpers.strategies import graphs
-from transition_parser.drawing.amrs import AmrLayout, Node, amr_drawings, steps_drawings
+from transition_parser.drawing.amrs import AmrLayout, Node, amr_drawing, steps_drawing
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, read_bank
 
@@ -32,16 +32,16 @@ def entries(draw) -> AmrEntry:
 def test_all_nodes_roles_and_words_are_there(entry, with_confidences):
     graph = entry.amr
     confidences = [0.7, 0.95, 0.2] * len(graph) if with_confidences else []
-    for svg in amr_drawings(entry, confidences):
-        assert sorted(of_kind(svg, "concept")) == sorted(graph.labels)
-        assert sorted(of_kind(svg, "role")) == sorted(edge.role for edge in graph.edges)
-        assert of_kind(svg, "word") == entry.tokens
-        root = ElementTree.fromstring(svg)
-        nodes = [group for group in root.iter(f"{SVG}g") if "node" in group.get("class", "").split()]
-        assert [tuple(map(int, node.get("data-words", "").split())) for node in nodes] == [*entry.alignments]
-        numbers = [group.get("data-edge") for group in root.iter(f"{SVG}g") if group.get("class") == "edge"]
-        assert numbers == [*map(str, range(len(graph.edges)))] * 2  # lines, then roles
-        assert len(root.findall(f".//{SVG}rect[@class='ring']")) == 1
+    svg = amr_drawing(entry, confidences)
+    assert sorted(of_kind(svg, "concept")) == sorted(graph.labels)
+    assert sorted(of_kind(svg, "role")) == sorted(edge.role for edge in graph.edges)
+    assert of_kind(svg, "word") == entry.tokens
+    root = ElementTree.fromstring(svg)
+    nodes = [group for group in root.iter(f"{SVG}g") if "node" in group.get("class", "").split()]
+    assert [tuple(map(int, node.get("data-words", "").split())) for node in nodes] == [*entry.alignments]
+    numbers = [group.get("data-edge") for group in root.iter(f"{SVG}g") if group.get("class") == "edge"]
+    assert numbers == [*map(str, range(len(graph.edges)))] * 2  # lines, then roles
+    assert len(root.findall(f".//{SVG}rect[@class='ring']")) == 1
 
 
 @settings(max_examples=40, deadline=None)
@@ -62,18 +62,15 @@ def test_nodes_and_roles_of_the_tree_do_not_cover_each_other(entry):
 def test_the_sample_is_drawn_the_same_again_and_without_overlaps():
     entries = list(read_bank(SAMPLE_AMR))
     for entry in entries[:50]:
-        drawings = amr_drawings(entry)
-        assert drawings == amr_drawings(entry)
-        for svg in drawings:
-            check_texts(svg)
+        svg = amr_drawing(entry)
+        assert svg == amr_drawing(entry)
+        check_texts(svg)
 
 
-def test_words_wrap_on_phones_and_a_graph_needs_none():
+def test_words_wrap_and_a_graph_needs_none():
     entry = AmrEntry({"tok": " ".join(["lighthouse"] * 9)}, AmrGraph(("a",), frozenset(), ()))
-    wide, narrow = amr_drawings(entry)
-    rows = [len({one.y for one in texts(svg) if one.kind == "word"}) for svg in (wide, narrow)]
-    assert rows == [2, 3]
-    (svg,) = amr_drawings(AmrEntry({}, AmrGraph(("see-01",), frozenset(), (Edge(0, "ARG0", 0),))))
+    assert len({one.y for one in texts(amr_drawing(entry)) if one.kind == "word"}) == 2
+    svg = amr_drawing(AmrEntry({}, AmrGraph(("see-01",), frozenset(), (Edge(0, "ARG0", 0),))))
     assert [one.text for one in texts(svg)] == ["ARG0", "see-01"]
 
 
@@ -85,6 +82,6 @@ def test_steps_are_drawn_with_all_that_they_make():
         {**empty, "nodes": nodes[1:], "edges": [(1, "ARG0", 0)]},
         {**empty, "top": 1},
     ]
-    svg = steps_drawings(["She", "sells", "them"], steps)[0]
+    svg = steps_drawing(["She", "sells", "them"], steps)
     assert of_kind(svg, "concept") == ["she", "sell-01"] and of_kind(svg, "tag")[-2:] == ["1", "2–3"]
     assert 'class="ring"' in svg

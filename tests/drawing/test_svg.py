@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.drawing.pictures import texts
-from transition_parser.drawing.amrs import amr_drawings
+from transition_parser.drawing.amrs import amr_drawing
 from transition_parser.drawing.svg import (
     colors,
     drawable,
@@ -17,7 +17,7 @@ from transition_parser.drawing.svg import (
     text,
     text_width,
 )  # fmt: skip
-from transition_parser.drawing.trees import latex, tree_drawings
+from transition_parser.drawing.trees import latex, tree_drawing
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
@@ -43,19 +43,19 @@ def tree_of(form: str, relation: str) -> Sentence:
 @settings(max_examples=50)
 @given(TEXTS, TEXTS)
 def test_pictures_of_any_words_are_well_formed(word, relation):
-    for svg in tree_drawings(tree_of(word, relation)):
-        assert [one.text for one in texts(svg)] == [drawable(relation), drawable(word)]
+    svg = tree_drawing(tree_of(word, relation))
+    assert [one.text for one in texts(svg)] == [drawable(relation), drawable(word)]
     graph = AmrGraph((word, relation), frozenset({1}), (Edge(0, relation, 1),))
-    (svg, *_) = amr_drawings(AmrEntry({"tok": "w"}, graph, alignments=((0,), ())))
+    svg = amr_drawing(AmrEntry({"tok": "w"}, graph, alignments=((0,), ())))
     shown = sorted(one.text for one in texts(svg))
     assert shown == sorted(map(drawable, ["w", "1", "1", word, relation, relation]))
 
 
 def test_long_texts_are_shortened():
     entry = AmrEntry({"tok": "w"}, AmrGraph(("a", "b"), frozenset(), (Edge(0, "r" * 160_000, 1),)))
-    svg = amr_drawings(entry)[0]
+    svg = amr_drawing(entry)
     assert "r" * 97 + "..." in [one.text for one in texts(svg)] and len(svg) < 20_000
-    svg = tree_drawings(tree_of("w" * 160_000, "root"))[0]
+    svg = tree_drawing(tree_of("w" * 160_000, "root"))
     assert "w" * 97 + "..." in [one.text for one in texts(svg)] and len(svg) < 20_000
 
 

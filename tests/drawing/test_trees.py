@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.drawing.pictures import SVG, check_texts, of_kind, texts
+from tests.drawing.pictures import SVG, check_texts, of_kind
 from tests.helpers.strategies import trees
-from transition_parser.drawing.trees import TreeLayout, tree_drawings, tree_of
+from transition_parser.drawing.trees import TreeLayout, tree_drawing, tree_of
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 
@@ -32,17 +32,14 @@ def sentences(draw, projective: bool = False) -> tuple[Sentence, list[float]]:
 @given(sentences())
 def test_all_words_and_relations_are_there_and_none_covers_another(drawn):
     sentence, confidences = drawn
-    drawings = tree_drawings(sentence, confidences)
-    widths = [float(ElementTree.fromstring(svg).get("width")) for svg in drawings]
-    assert widths == sorted(widths, reverse=True)
-    for svg in drawings:
-        assert of_kind(svg, "word") == sentence.forms
-        assert set(of_kind(svg, "role")) == set(sentence.tree().relations)
-        arcs = ElementTree.fromstring(svg).findall(f".//{SVG}g[@data-words]")
-        pairs = {(word - 1, head - 1) if head else (word - 1,) for word, head in enumerate(sentence.tree().heads, 1)}
-        assert {tuple(map(int, arc.get("data-words").split())) for arc in arcs} == pairs
-        assert len(arcs) == len(pairs)
-        check_texts(svg)
+    svg = tree_drawing(sentence, confidences)
+    assert of_kind(svg, "word") == sentence.forms
+    assert set(of_kind(svg, "role")) == set(sentence.tree().relations)
+    arcs = ElementTree.fromstring(svg).findall(f".//{SVG}g[@data-words]")
+    pairs = {(word - 1, head - 1) if head else (word - 1,) for word, head in enumerate(sentence.tree().heads, 1)}
+    assert {tuple(map(int, arc.get("data-words").split())) for arc in arcs} == pairs
+    assert len(arcs) == len(pairs)
+    check_texts(svg)
 
 
 def ends_of_arcs(layout: TreeLayout) -> list[list[float]]:
@@ -82,18 +79,9 @@ def test_arcs_of_projective_trees_do_not_cross(drawn):
 def test_tags_lemmas_and_confidences_are_there_where_they_are_known():
     tree = DependencyTree((2, 0), ("nsubj", "root"))
     rows = (Row("1", "Dogs", "dog", "NOUN"), Row("2", "bark", "_", "VERB"))
-    svg = tree_drawings(Sentence(rows).with_tree(tree), [0.89, 0.9])[0]
+    svg = tree_drawing(Sentence(rows).with_tree(tree), [0.89, 0.9])
     assert of_kind(svg, "tag") == ["NOUN", "VERB"] and of_kind(svg, "lemma") == ["dog"]
     titles = [title.text for title in ElementTree.fromstring(svg).iter(f"{SVG}title")]
     assert titles == ["nsubj: 89.0 %", "root: 90.0 %"] and svg.count("unsure") - svg.count(".unsure") == 1
-    bare = tree_drawings(sentence_of(["a"], DependencyTree((0,), ("root",))).untagged())[0]
+    bare = tree_drawing(sentence_of(["a"], DependencyTree((0,), ("root",))).untagged())
     assert not of_kind(bare, "tag")
-
-
-def test_wide_trees_stand_upright_too():
-    n = 60
-    sentence = sentence_of(["lighthouse"] * n, DependencyTree((0, *range(1, n)), ("root", *["obj"] * (n - 1))))
-    in_line, upright = (texts(svg) for svg in tree_drawings(sentence))
-    assert len({one.y for one in in_line if one.kind == "word"}) == 1
-    assert [one.y for one in upright if one.kind == "word"] == [24 * i + 21 for i in range(n)]
-    assert len(tree_drawings(sentence_of(["Go", "!"], DependencyTree((0, 1), ("root", "punct"))))) == 1

@@ -216,12 +216,6 @@ def test_what_is_wrong_is_said_on_the_page(browser, served):
     context.close()
 
 
-PLACES = """(drawing) => [...drawing.querySelectorAll(".word")].map((word) => {
-  const { x, y } = word.getBoundingClientRect();
-  return [x, Math.round(y)];
-})"""
-
-
 @pytest.mark.slow
 def test_it_fits_a_narrow_screen_and_is_dark_where_that_is_wanted(browser, served):
     grounds = set()
@@ -234,9 +228,6 @@ def test_it_fits_a_narrow_screen_and_is_dark_where_that_is_wanted(browser, serve
         tab.locator(".derivation").wait_for()
         assert tab.evaluate("() => document.documentElement.scrollWidth") <= 400
         frame = tab.locator(".derivation .picture").bounding_box()
-        assert tab.locator(".view .hint:visible").count() == 0  # trees stand upright, as `print` has them
-        places = tab.locator("#sentence-2 svg").evaluate(PLACES)
-        assert [y for _, y in places] == sorted({y for _, y in places})
         while tab.get_by_label("Next step").is_enabled():
             tab.get_by_label("Next step").click()
             for role in tab.locator(".derivation .new .role").all()[:1]:
@@ -264,7 +255,7 @@ def test_an_empty_page_says_its_purpose_and_has_examples(tab, served):
 
 
 @pytest.mark.slow
-def test_long_sentences_stand_upright_or_scroll_with_a_hint(tab, served):
+def test_long_sentences_are_scaled_or_scroll_with_a_hint(tab, served):
     tab.goto(served)
     parse(tab, LONG.replace(" .", ",").rpartition(" The ")[0])
     words, arrows = texts(tab, "#sentence-1 .word"), tab.locator("#sentence-1 .tip").count()
@@ -275,20 +266,18 @@ def test_long_sentences_stand_upright_or_scroll_with_a_hint(tab, served):
 
     room = frame.evaluate("(frame) => frame.clientWidth")
     fitted = width()
-    assert fitted < room + 1 and not hint.is_visible()  # it opens fitted
+    assert fitted > room and hint.is_visible()  # it opens fitted, as far as it can be read
     tab.get_by_role("button", name="Fit").click()
     whole = width()
-    assert whole > room and hint.is_visible()
+    assert fitted == pytest.approx(0.64 * whole) and hint.is_visible()
     frame.focus()
     tab.keyboard.press("ArrowRight")
     tab.wait_for_function("(frame) => frame.scrollLeft > 0", arg=frame.element_handle())
     tab.get_by_role("button", name="Larger").click()
     assert width() == pytest.approx(1.25 * whole) and "125 %" in texts(tab, ".zoom .size")
     tab.get_by_role("button", name="Fit").click()
-    assert width() == pytest.approx(fitted) and not hint.is_visible()
+    assert width() == pytest.approx(fitted)
     assert texts(tab, "#sentence-1 .word") == words and tab.locator("#sentence-1 .tip").count() == arrows
-    places = [tuple(place) for place in drawing.evaluate(PLACES)]
-    assert len({y for _, y in places}) > 5 and places == sorted(places, key=lambda place: (place[1], place[0]))
     assert "style" not in downloaded(tab, "Download the drawing as SVG").partition("viewBox")[2].partition(">")[0]
     tab.locator(".steps").click()
     tab.locator(".derivation").wait_for()
@@ -365,7 +354,7 @@ def test_steps_of_a_model_of_whole_trees_offer_those_of_another(tab, served_whol
 @pytest.mark.slow
 def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
     page = tmp_path / "page.html"
-    drawings = (AMR.from_gold(entry).drawings()[0] for entry in islice(read_bank(SAMPLE_AMR), 100))
+    drawings = (AMR.from_gold(entry).drawing() for entry in islice(read_bank(SAMPLE_AMR), 100))
     articles = "".join(f"<article>{drawing}</article>" for drawing in drawings)
     page.write_text(f"<meta charset=utf-8><style>{style()}</style>{articles}", encoding="utf-8")
     tab.goto(page.as_uri())

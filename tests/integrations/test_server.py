@@ -62,12 +62,12 @@ def test_parses_are_those_of_the_python_api(client, parsers, model):
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_graphs_and_steps_are_drawn_where_that_is_asked_for(client, parsers, model):
     parses = parsers[model].parse(TEXT)
-    found = ask(client, model=model, text=TEXT, drawings=True).json()["sentences"]
-    assert [one["drawings"] for one in found] == [parse.drawings() for parse in parses]
-    assert all("drawings" not in one for one in ask(client, model=model, text=TEXT).json()["sentences"])
-    first, second = ask(client, "derivation", model=model, text=TEXT, drawings=True).json()["derivations"]
-    assert first["graph"]["drawings"] == found[0]["drawings"]
-    assert bool(first["drawings"]) is (model == "en-amr") and "drawings" not in second["graph"]
+    found = ask(client, model=model, text=TEXT, drawing=True).json()["sentences"]
+    assert [one["drawing"] for one in found] == [parse.drawing() for parse in parses]
+    assert all("drawing" not in one for one in ask(client, model=model, text=TEXT).json()["sentences"])
+    first, second = ask(client, "derivation", model=model, text=TEXT, drawing=True).json()["derivations"]
+    assert first["graph"]["drawing"] == found[0]["drawing"]
+    assert bool(first["drawing"]) is (model == "en-amr") and "drawing" not in second["graph"]
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])

@@ -119,7 +119,7 @@ def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
     parser = Parser.load(model, beam=2, precision="fp32")
     sentences = list(parser.read(path))[:7]
     expected = [str(parse.annotated()) for parse in parser.parse(sentences)]
-    asked = SimpleNamespace(drawings=False)
+    asked = SimpleNamespace(drawing=False)
 
     def work(some):
         return _parses(parser, asked, some)
@@ -135,7 +135,7 @@ def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
 def test_a_trace_is_json(model, path):
     parser = Parser.load(model, beam=3, precision="fp32")
     sentences = list(parser.read(path))[:2]
-    asked = SimpleNamespace(derivation=0, drawings=False)
+    asked = SimpleNamespace(derivation=0, drawing=False)
     found = _traces(parser, asked, sentences)
     expected = [trace(parser, one, only=0).as_data() for one in sentences]
     assert [json.dumps(json.loads(one)) for one in found] == [json.dumps(one) for one in expected]

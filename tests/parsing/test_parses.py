@@ -113,7 +113,7 @@ def test_deep_graphs_are_written_drawn_and_read(arc):
     parse = parse_of(" ".join(["very"] * size), chain, {"id": "deep"})
     entry = parse.annotated(scores=True)
     assert parse_entry(str(entry).strip().split("\n")).graph == entry.graph
-    assert len(json.loads(parse.to_json())["nodes"]) == len(parse.graph) == size and parse.drawings()
+    assert len(json.loads(parse.to_json())["nodes"]) == len(parse.graph) == size and parse.drawing()
     assert best_mapping(graph_triples(parse.graph), graph_triples(parse.graph))[0] == 2 * size
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from transition_parser.drawing.amrs import steps_drawings
+from transition_parser.drawing.amrs import steps_drawing
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.oracles.static import oracle
 from transition_parser.parsing.formalisms import AMR, Formalism
@@ -55,7 +55,7 @@ class TracedDerivation:
     steps: tuple[Step, ...]  # one more than its actions, or none if they were not asked for
     mean_log_probability: float  # see `Parse`
     log_probability: float  # of all actions together
-    drawings: Sequence[str] = ()  # of all steps of an AMR; those of the graph are in `graph`
+    drawing: str = ""  # of all steps of an AMR; that of the graph is in `graph`
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Trace:
         return {**vars(self), "derivations": derivations}
 
 
-def graph_data(parse: SentenceParse, written: AnySentence, drawings: bool = False) -> dict[str, Any]:
-    """Return the entries of `SentenceParse.rounded`, the `written` sentence, and where asked for, the `drawings`."""
-    pictures = {"drawings": parse.drawings()} if drawings else {}
+def graph_data(parse: SentenceParse, written: AnySentence, drawing: bool = False) -> dict[str, Any]:
+    """Return the entries of `SentenceParse.rounded`, the `written` sentence, and where asked for, the `drawing`."""
+    pictures = {"drawing": parse.drawing()} if drawing else {}
     return {**parse.rounded(), "written": str(written), **pictures}
 
 
@@ -100,13 +100,13 @@ def trace(
     sentence: AnySentence,
     nbest: int | None = None,
     only: int | None = None,
-    drawings: bool = False,
+    drawing: bool = False,
 ) -> Trace:
     """Parse a sentence with the beam of the parser, and return its trace.
 
     nbest: upper limit of the derivations; by default the whole beam
     only: the number of the only derivation with steps, the last if there are fewer; by default all have them
-    drawings: True to draw the derivations with steps, in SVG
+    drawing: True to draw the derivations with steps, in SVG
 
     Raises `InputError` as `Parser.parse` does.
     """
@@ -124,10 +124,10 @@ def trace(
             plain = steps_of(formalism, table.system, words, actions)
             tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in actions]
             steps += _scored(parser, encoder_out, tokens, plain) if tokens else plain
-        shown, total = bool(drawings and steps), parse.mean_log_probability * (len(parse.actions) + 1)
+        shown, total = bool(drawing and steps), parse.mean_log_probability * (len(parse.actions) + 1)
         graph = graph_data(parse, parse.annotated(), shown)
         configurations = [step.configuration for step in steps]
-        pictures = steps_drawings(sentence.forms, configurations) if shown and formalism is AMR else ()
+        pictures = steps_drawing(sentence.forms, configurations) if shown and formalism is AMR else ""
         derivation = TracedDerivation(graph, len(actions), tuple(steps), total / (len(actions) + 1), total, pictures)
         derivations.append(derivation)
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))

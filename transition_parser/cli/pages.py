@@ -51,7 +51,7 @@ def run_draw(arguments: argparse.Namespace) -> int:
             problem = "the file holds no sentences" if wanted is None else f"no sentence {wanted!r}"
             raise input_error(problem, arguments.input)
         if temporary.suffix != ".tex":
-            write_drawing(formalism.from_gold(found).drawings()[0], temporary)
+            write_drawing(formalism.from_gold(found).drawing(), temporary)
         elif isinstance(found, Sentence):
             temporary.write_text(latex(found), encoding="utf-8")
         else:

@@ -23,7 +23,7 @@ _BOX, _ROLES, _ARROW = 26, 16, 10  # heights of a node, of a role above a node, 
 _GAP, _TRACK, _FAN = 24, 20, 34  # between nodes; heights of a track, and of the curves below the tracks
 _BELOW = 36  # from the lowest layer to the words
 _MARGIN, _LINE, _WORD_GAP = 14, 42, 14  # around the picture; height of a line of words; between words
-_WIDTHS = (560, 320)  # the least widths of the lines of words: in a window, and on a phone
+_WIDTH = 560  # the least width of the lines of words
 
 
 class Node(NamedTuple):
@@ -262,8 +262,8 @@ class AmrLayout:
         return min((low for low, _ in sides), default=0.0), max((high for _, high in sides), default=0.0)
 
 
-def amr_drawings(entry: AmrEntry, confidences: Sequence[float] = ()) -> list[str]:
-    """Return the graph of an entry, including `:wiki`, as pictures in SVG, the widest first.
+def amr_drawing(entry: AmrEntry, confidences: Sequence[float] = ()) -> str:
+    """Return the graph of an entry, including `:wiki`, as a picture in SVG.
 
     Nodes are groups of the class `node`, in order, with the numbers of their words in `data-words`, from 0. Lines and
     roles of edges are groups of the class `edge`, with the number of the edge in `data-edge`.
@@ -279,10 +279,10 @@ def amr_drawings(entry: AmrEntry, confidences: Sequence[float] = ()) -> list[str
     for node, value in sorted(entry.wiki.items()):
         edges.append(Edge(node, "wiki", len(nodes)))
         nodes.append(Node(value, True, ()))
-    return _drawings(words, nodes, edges, graph.top)
+    return _drawing(words, nodes, edges, graph.top)
 
 
-def steps_drawings(words: Sequence[str], configurations: Iterable[Mapping[str, Any]]) -> list[str]:
+def steps_drawing(words: Sequence[str], configurations: Iterable[Mapping[str, Any]]) -> str:
     """Return all nodes and edges that a derivation makes; for the other parameters see `Amr.configuration`."""
     nodes, edges, top = [], [], None
     for configuration in configurations:
@@ -290,18 +290,13 @@ def steps_drawings(words: Sequence[str], configurations: Iterable[Mapping[str, A
             nodes.append(Node(label, is_constant, tuple(range(first, last + 1))))
         edges += [Edge(*edge) for edge in configuration["edges"]]
         top = configuration["top"]
-    return _drawings(words, nodes, edges, top)
+    return _drawing(words, nodes, edges, top)
 
 
-def _drawings(words: Sequence[str], nodes: Sequence[Node], edges: Sequence[Edge], top: int | None) -> list[str]:
+def _drawing(words: Sequence[str], nodes: Sequence[Node], edges: Sequence[Edge], top: int | None) -> str:
     layout = AmrLayout(nodes, edges, top)
-    found = [_drawing(words, nodes, layout, top, width) for width in _WIDTHS]
-    return list(dict.fromkeys(found))
-
-
-def _drawing(words: Sequence[str], nodes: Sequence[Node], layout: AmrLayout, top: int | None, width: float) -> str:
     low, high = layout.extent
-    lines = _word_places(words, (low + high) / 2, max(high - low, width), layout.floor)
+    lines = _word_places(words, (low + high) / 2, max(high - low, _WIDTH), layout.floor)
     for word, (x, _) in zip(words, lines, strict=True):
         half = text_width(word, "word") / 2
         low, high = min(low, x - half), max(high, x + half)

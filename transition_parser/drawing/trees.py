@@ -1,4 +1,4 @@
-"""Pictures of trees: arcs above words in one line, or upright, a word a line; LaTeX."""
+"""Pictures of trees, with arcs above the words, and their LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from transition_parser.text.columns import UNKNOWN
 
 _LEVEL, _TURN, _GAP, _FOOT = 26, 7, 14, 6  # height of a level, radius of corners, between words, between feet of arcs
 _LONG = 560  # the length from which the relation stands at the dependent: a window seldom shows the middle and an end
-_NARROW, _ROW, _COLUMNS = 330, 24, (6, 16)  # upright: width of a picture, height of a word, widths of a level
 
 
 class Arc(NamedTuple):
@@ -44,17 +43,16 @@ class WordsWithArcs(NamedTuple):
     arcs: Sequence[Arc]
 
 
-def tree_drawings(sentence: Sentence, confidences: Sequence[float] = ()) -> list[str]:
-    """Return a tree as pictures in SVG: in one line, and if that is wide, also upright, a word a line.
+def tree_drawing(sentence: Sentence, confidences: Sequence[float] = ()) -> str:
+    """Return a tree as a picture in SVG.
 
     Arcs are groups of the class `arc`, with the numbers of dependent and head in `data-words`, from 0.
 
     confidences: of each word's arc
     """
     tree = tree_of(sentence, confidences)
-    layout, label = TreeLayout(tree), f"Tree of: {' '.join(tree.words)}"
-    in_line = picture(layout.width, layout.height, label, *layout.parts())
-    return [in_line, _upright(tree, label)] if layout.width > _NARROW else [in_line]
+    layout = TreeLayout(tree)
+    return picture(layout.width, layout.height, f"Tree of: {' '.join(tree.words)}", *layout.parts())
 
 
 def tree_of(sentence: Sentence, confidences: Sequence[float] = ()) -> WordsWithArcs:
@@ -84,7 +82,7 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
     return levels
 
 
-def _feet(arcs: Sequence[Arc], gap: float) -> dict[tuple[int, int], float]:
+def _feet(arcs: Sequence[Arc]) -> dict[tuple[int, int], float]:
     """Return (arc, word) → where the arc meets the word, from its middle; short arcs are further from it."""
     ends: dict[tuple[int, int], list[int]] = defaultdict(list)
     for i, arc in enumerate(arcs):
@@ -94,7 +92,7 @@ def _feet(arcs: Sequence[Arc], gap: float) -> dict[tuple[int, int], float]:
             ends[arc.head, -side].append(i)
     roots = {arc.word for arc in arcs if arc.head < 0}
     return {
-        (i, word): side * gap * (rank + (1.1 if word in roots else 0.6))
+        (i, word): side * _FOOT * (rank + (1.1 if word in roots else 0.6))
         for (word, side), numbers in ends.items()
         for rank, i in enumerate(sorted(numbers, key=lambda i: arcs[i].span[0] - arcs[i].span[1]))
     }
@@ -104,7 +102,7 @@ class TreeLayout:
     """The places of words and arcs."""
 
     def __init__(self, tree: WordsWithArcs) -> None:
-        self.tree, self.levels, self.feet = tree, _levels(tree.arcs), _feet(tree.arcs, _FOOT)
+        self.tree, self.levels, self.feet = tree, _levels(tree.arcs), _feet(tree.arcs)
         widths = [text_width(word, "word") for word in tree.words]
         for kind, values in tree.rows.items():
             widths = [max(width, text_width(value, kind)) for width, value in zip(widths, values, strict=True)]
@@ -169,38 +167,6 @@ def _group(arc: Arc, parts: Iterable[str]) -> str:
     kind = f"arc {doubt(arc.confidence)}".rstrip()
     name = title(arc.relation, arc.confidence)
     return element("g", name, *parts, class_=kind, data_words=" ".join(map(str, words)))
-
-
-def _upright(tree: WordsWithArcs, label: str) -> str:
-    """Draw a word a line, to its right the arcs, and then its relation."""
-    arcs, levels, feet = tree.arcs, _levels(tree.arcs), _feet(tree.arcs, 2.4)
-    tags = tree.rows.get("tag", [""] * len(tree.words))
-    tagged = 10 + max(text_width(word, "word") for word in tree.words)
-    start = tagged + max((10 + text_width(tag, "tag") for tag in tags if tag), default=0.0) + 8
-    names, most = max(arc.width for arc in arcs) + 6, max(1, *levels) + 0.5
-    column = min(max((_NARROW - start - names - 12) / most, _COLUMNS[0]), _COLUMNS[1])
-    end = start + column * most + 6
-    places = [_ROW * (i + 0.5) + 4 for i in range(len(tree.words))]
-    parts = []
-    for i, arc in enumerate(arcs):
-        y, lines = places[arc.word], []
-        if arc.head >= 0:
-            x, tops = (
-                start + column * (levels[i] + 0.5),
-                [places[word] + feet[i, word] for word in (arc.head, arc.word)],
-            )
-            turn = min(_TURN, column / 2)
-            side = turn if tops[1] > tops[0] else -turn
-            x0, x1, x2, x3 = map(number, (start, x - turn, x, start + 4))
-            y0, y1, y2, y3 = map(number, (tops[0], tops[0] + side, tops[1] - side, tops[1]))
-            path = f"M{x0} {y0}H{x1}Q{x2} {y0} {x2} {y1}V{y2}Q{x2} {y3} {x1} {y3}H{x3}"
-            lines = [tip(start - 1, tops[1], -1, 0), element("path", class_="line", d=path)]
-        lines += [text(arc.relation, end + arc.width / 2, y + 4, "role")]
-        parts.append(_group(arc, lines))
-    for word, tag, y in zip(tree.words, tags, places, strict=True):
-        parts.append(text(word, 2 + text_width(word, "word") / 2, y + 5, "word"))
-        parts.append(text(tag, tagged + text_width(tag, "tag") / 2, y + 4, "tag"))
-    return picture(end + names + 4, _ROW * len(tree.words) + 8, label, *parts)
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ class Text(BaseModel):
     model: str = Field(description="name of a model, as listed by /api/models", examples=["en-ewt"])
     text: str | None = Field(None, description="text with any number of sentences", examples=["She sells sea shells."])
     sentences: list[list[str]] | None = Field(None, description="instead of a text: sentences, each a list of words")
-    drawings: bool = Field(False, description="whether graphs are drawn, too, in SVG, the widest drawing first")
+    drawing: bool = Field(False, description="whether graphs are drawn, too, in SVG")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Text:
@@ -121,11 +121,11 @@ class Turns:
 
 
 def _parses(parser: Parser, asked: Text, sentences: Sequence[Any]) -> list[dict[str, Any]]:
-    return [graph_data(parse, parse.annotated(), asked.drawings) for parse in parser.parse_stream(sentences)]
+    return [graph_data(parse, parse.annotated(), asked.drawing) for parse in parser.parse_stream(sentences)]
 
 
 def _traces(parser: Parser, asked: SentenceOfText, sentences: Sequence[Any]) -> list[str]:
-    found = (trace(parser, one, None, asked.derivation, asked.drawings) for one in sentences)
+    found = (trace(parser, one, None, asked.derivation, asked.drawing) for one in sentences)
     return [_json(one.as_data()) for one in found]
 
 

@@ -151,11 +151,11 @@ class SentenceParse(ABC):
         return Parses([self]).to_pandas()
 
     @abstractmethod
-    def drawings(self) -> list[str]:
-        """Return the graph as pictures in SVG: the whole width first, then narrower ones."""
+    def drawing(self) -> str:
+        """Return the graph as a picture in SVG."""
 
     def _repr_svg_(self) -> str:
-        return self.drawings()[0]
+        return self.drawing()
 
     def _repr_html_(self) -> str:
         """Return the picture with a scroll bar where it is wide."""
@@ -356,10 +356,10 @@ class Parse(SentenceParse):
         known = any(tag != UNKNOWN for tag in tags)
         return tree_text(self.forms, self.tree, *([tags] if known else []))
 
-    def drawings(self) -> list[str]:
-        from transition_parser.drawing.trees import tree_drawings
+    def drawing(self) -> str:
+        from transition_parser.drawing.trees import tree_drawing
 
-        return tree_drawings(self.annotated(), self.arc_scores)
+        return tree_drawing(self.annotated(), self.arc_scores)
 
 
 @dataclass(frozen=True, repr=False)
@@ -534,10 +534,10 @@ class AmrParse(SentenceParse):
         """Return the graph in PENMAN, with `:wiki`."""
         return self.to_penman()
 
-    def drawings(self) -> list[str]:
-        from transition_parser.drawing.amrs import amr_drawings
+    def drawing(self) -> str:
+        from transition_parser.drawing.amrs import amr_drawing
 
-        return amr_drawings(self.annotated(), self.written_node_scores())
+        return amr_drawing(self.annotated(), self.written_node_scores())
 
 
 def _known(cell: str) -> str | None:

@@ -2,7 +2,7 @@
 const main = document.getElementById("main"), choice = document.getElementById("choice");
 
 // Return data as JSON without drawings, for files.
-const asJson = (value) => JSON.stringify(value, (key, inner) => (key === "drawings" ? undefined : inner), 1);
+const asJson = (value) => JSON.stringify(value, (key, inner) => (key === "drawing" ? undefined : inner), 1);
 
 // Return the parameters of a link, after the #.
 const readLink = () => new URLSearchParams(location.hash.slice(1));
@@ -39,7 +39,7 @@ function card(sentence, formalism, number, trace, other) {
     button(kind.written, `Download ${kind.written}`, () => download(`${name}.${kind.suffix}`, "text/plain;charset=utf-8", written())),
     button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", asJson(shown().trace || sentence))));
   const view = new View(`The graph of sentence ${number + 1}`);
-  view.show(sentence.drawings);
+  view.show(sentence.drawing);
   const element = html("article", { class: "card", id: name }, html("div", { class: "row" },
     html("p", { class: "sentence" }, html("small", {}, sentence.id || number + 1), sentence.text), tools), view.element, said, details.table);
 
@@ -182,13 +182,13 @@ async function serverPage() {
   // Parse the text of the form, and open what a link names.
   // warning: said before the time that it took
   async function parse(link, warning = "") {
-    const number = ++latest, asked = { model: model.value, text: text.value }, drawings = true;
+    const number = ++latest, asked = { model: model.value, text: text.value }, drawing = true;
     const other = models.find(({ name, formalism, actions }) => actions && name !== asked.model && formalism === formalismOf(asked.model));
     said.className = "status";
     said.textContent = "Parsing …";
     const begin = performance.now();
     try {
-      const answer = await ask("api/parse", { ...asked, drawings });
+      const answer = await ask("api/parse", { ...asked, drawing });
       if (number !== latest) return; // another text has been sent since then
       if (!answer.sentences.length) throw new Error("There is nothing to parse yet. Type a sentence first.");
       shared = {};
@@ -196,7 +196,7 @@ async function serverPage() {
       said.textContent = `${warning}Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
       about.hidden = true;
       await show(answer, link, (i) => (derivation, by) => ask("api/derivation",
-        by ? { model: by, sentences: [answer.sentences[i].words.map(({ form }) => form)], derivation, drawings } : { ...asked, sentence: i, derivation, drawings }), other && other.name);
+        by ? { model: by, sentences: [answer.sentences[i].words.map(({ form }) => form)], derivation, drawing } : { ...asked, sentence: i, derivation, drawing }), other && other.name);
     } catch (error) {
       if (number !== latest) return;
       said.className = "status error";

@@ -193,8 +193,7 @@ class DerivationPanel {
     const next = now.action === null ? "the derivation has ended" : html("b", {}, now.action);
     this.slider.setAttribute("aria-valuetext", `Step ${step} of ${this.last}: ${now.action || "ended"}`);
     this.said.replaceChildren(`Step ${step} of ${this.last} · ${now.action === null ? "" : "next: "}`, next);
-    const drawings = derivation.drawings.length ? derivation.drawings : derivation.graph.drawings;
-    this.view.show(drawings, (drawing) => kind.mark(drawing, derivation, step));
+    this.view.show(derivation.drawing || derivation.graph.drawing, (drawing) => kind.mark(drawing, derivation, step));
     const sections = [html("section", { class: "places" }, ...kind.places(trace, derivation, step).map(placeElement))];
     const halves = [];
     if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Actions"), candidateTable(now)));

@@ -1,8 +1,8 @@
-// Graphs in frames, and the common size of all drawings. A frame shows the widest drawing of its graph that fits, or scrolls.
+// Graphs in frames, and the common size of all drawings. A frame scrolls where its drawing is wider.
 const zoom = { factor: 1, fit: true };
 const views = new Set();
 
-const FITTING = 0.85, READABLE = 0.64; // the least factors of Fit, of the narrowest drawing the second
+const READABLE = 0.64; // the least factor of Fit
 
 // Mark a word together with the nodes or arcs that it belongs to, or one of these together with its words.
 // part: null for no mark
@@ -27,22 +27,20 @@ class View {
   }
 
   // Show a graph.
-  // texts: its drawings, the widest first
-  // mark: called with the drawing that is shown
-  show(texts, mark = () => {}) {
-    if (texts !== this.texts) this.drawings = texts.map((text) => ({ text, wide: Number(/ width="(\d+)"/.exec(text)[1]) }));
-    [this.texts, this.mark] = [texts, mark];
+  // text: its drawing
+  // mark: called with the drawing
+  show(text, mark = () => {}) {
+    if (text !== this.text) this.drawing = parsed(text);
+    [this.text, this.mark] = [text, mark];
     this.fit(true);
   }
 
-  // Choose and scale a drawing by `zoom`, and show a hint if it is wider than the frame.
+  // Scale the drawing by `zoom`, and show a hint if it is wider than the frame.
   // isMoved: true to scroll to what is new in the drawing
   fit(isMoved = false) {
     if (!this.element.isConnected) { views.delete(this); return; }
     views.add(this);
-    const { picture, drawings } = this, room = picture.clientWidth;
-    const fitting = drawings.find(({ wide }) => FITTING * wide <= room) || drawings[drawings.length - 1];
-    const chosen = zoom.fit ? fitting : drawings[0], { wide } = chosen, drawing = (chosen.element ||= parsed(chosen.text));
+    const { picture, drawing } = this, room = picture.clientWidth, wide = Number(drawing.getAttribute("width"));
     if (picture.firstChild !== drawing) picture.replaceChildren(drawing);
     this.mark(drawing);
     const factor = zoom.fit ? Math.min(1, Math.max(READABLE, room / wide)) : zoom.factor;
@@ -75,7 +73,7 @@ function zoomTo(factor, fit) {
 // Return the buttons for the size of all drawings.
 function zoomControls() {
   const said = html("span", { class: "status size", "aria-live": "polite" });
-  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width: long trees stand upright", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
+  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width, as far as they can be read", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
   const change = (factor, fit) => {
     zoomTo(factor, fit);
     said.textContent = zoom.fit ? "" : `${Math.round(100 * zoom.factor)} %`;
