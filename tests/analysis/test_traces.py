@@ -67,7 +67,7 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
         (derivation,), expected = found.derivations, []
         assert {step.log_probability for step in derivation.steps[:-1]} == {None}
     else:
-        (expected,) = search(parser.model, encode(parser, [WORDS]), beam, beam, parser.lenpen)
+        (expected,) = search(parser.model, encode(parser, [WORDS]), beam, beam, parser.formalism.lenpen)
         table = resources[system].table
         assert [[step.action for step in d.steps] for d in found.derivations] == [
             [*map(table.tokens.__getitem__, hypothesis.tokens), None] for hypothesis in expected

@@ -23,6 +23,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.states.states import RANKS
 from transition_parser.tasks.losses import LegalCrossEntropyCriterion
 from transition_parser.tasks.transition_parsing import TrainingModel, TransitionParsingConfig, TransitionParsingTask
+from transition_parser.tasks.validation import gold_graphs
 from transition_parser.text.columns import UPOS, read_annotations
 from transition_parser.transitions import TREE_SYSTEMS
 
@@ -190,7 +191,7 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     index, end = resources.target_dictionary.index, resources.table.end
     targets = [torch.tensor([*map(index, line.split()), end]) for line in actions]
     words = [resources.words(source.tolist()) for source in sources]
-    graphs = task.formalism.gold_graphs(resources, folder, "valid", words, targets)
+    graphs = gold_graphs(resources, folder, "valid", words, targets)
     annotations = read_annotations(folder, "valid", resources.columns.values, [*map(len, words)])
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))

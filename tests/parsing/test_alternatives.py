@@ -10,8 +10,8 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import make_model, task_of
 from transition_parser import Parser
-from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import NbestRank
+from transition_parser.parsing.search import ranked
 
 BEAM, NBEST = 6, 4
 MODELS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
@@ -73,7 +73,9 @@ def test_graphs_are_different_and_ranked(parsed):
         assert [one.place for one in parse.ranked] == places and len(places) <= NBEST
         assert len({one.graph_key() for one in parse.ranked}) == len(places)
         # as search ranks: log-probability / (actions + 1) ** P
-        ranks = [one.mean_log_probability * (len(one.actions) + 1) ** (1 - parser.lenpen) for one in parse.ranked]
+        ranks = [
+            one.mean_log_probability * (len(one.actions) + 1) ** (1 - parser.formalism.lenpen) for one in parse.ranked
+        ]
         assert all(a >= b - 1e-9 for a, b in pairwise(ranks))
 
 

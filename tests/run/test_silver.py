@@ -14,8 +14,8 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.graphs.smatch import smatch_counts
-from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import AmrParse
+from transition_parser.parsing.search import ranked
 
 
 class FakeParser:

@@ -9,8 +9,8 @@ from silver_trees import consensus_of_trees, sentences_of, silver_trees, with_id
 
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
+from transition_parser.parsing.search import ranked
 
 CHAIN = DependencyTree((0, 1, 2), ("root", "obj", "nmod"))
 FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))

@@ -6,7 +6,7 @@ Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperatur
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,9 @@ import torch
 from numpy.typing import ArrayLike
 
 from transition_parser.base.errors import InputError, errors_at, input_error
+from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
@@ -75,13 +78,29 @@ def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outco
     """Return the outcomes of each kind of confidence in the best parses: name of the field in a parse → outcomes."""
     found: dict[str, tuple[list[float], list[bool]]] = {}
     for (_, graph), parse in zip(gold, parser.parse_stream(sentence for sentence, _ in gold), strict=True):
-        for name, right in parser.formalism.right_parts(graph, parse).items():
+        for name, right in _right_parts(graph, parse).items():
             confidences, hits = found.setdefault(name, ([], []))
             for one, hit in zip(getattr(parse, name), right, strict=True):
                 if hit is not None:
                     confidences.append(one)
                     hits.append(hit)
     return {name: Outcomes(np.array(values), np.array(hits)) for name, (values, hits) in found.items()}
+
+
+def _right_parts(gold: Sentence | AmrEntry, parse: Any) -> Mapping[str, Sequence[bool | None]]:
+    """Return field of confidences → for each one True if its arc, with its full relation, or its node is right.
+
+    Constants of AMRs, which are no nodes of Smatch, are None.
+    """
+    if isinstance(gold, Sentence):
+        ours, theirs = (zip(tree.heads, tree.relations, strict=True) for tree in (gold.tree(), parse.tree))
+        return {"arc_scores": [one == other for one, other in zip(ours, theirs, strict=True)]}
+    found, wanted = graph_triples(parse.graph), graph_triples(gold.amr)
+    concepts, (_, mapping) = wanted.normalized.concepts, best_mapping(found, wanted)
+    nodes = zip(found.normalized.concepts, mapping, strict=True)
+    right = (other is not None and concept == concepts[other] for concept, other in nodes)
+    constants = parse.graph.constants
+    return {"node_scores": [None if node in constants else next(right) for node in range(len(parse.graph))]}
 
 
 def gold_sentences(parser: Parser, path: str) -> list[tuple[Any, Any]]:

@@ -90,8 +90,6 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_search(group: argparse._ArgumentGroup) -> None:
-    lenpen = "how much a beam prefers long derivations, which it ranks by log-probability / (actions + 1) ** P"
-    group.add_argument("--lenpen", type=float, metavar="P", help=f"{lenpen} (default: 1, for AMRs 2)")
     domain = "corpus that the text resembles, if the model was trained on several with --read-domain (default: none)"
     group.add_argument("--domain", metavar="NAME", help=domain)
     add(group, "--user-dir")
@@ -147,7 +145,7 @@ def run_parse(arguments: argparse.Namespace) -> int:
 def _parser(arguments: argparse.Namespace) -> Parser:
     from transition_parser.parsing.parser import Parser
 
-    names = "beam batch_tokens device precision threads domain lenpen nbest longest edits".split()
+    names = "beam batch_tokens device precision threads domain nbest longest edits".split()
     parser = Parser.load(arguments.model, **{name: getattr(arguments, name) for name in names})
     check_options(arguments, _OF_PARSE, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     return parser

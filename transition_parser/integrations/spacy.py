@@ -259,7 +259,6 @@ def _heads_a_phrase(token: Token) -> bool:
 
 OPTIONS: dict[str, Any] = {
     "beam": 1, "batch_tokens": None, "device": "cpu", "precision": "auto", "threads": None, "domain": None,
-    "lenpen": None,
 }  # fmt: skip
 
 
@@ -419,14 +418,13 @@ def _register(kind: type[_Component], factory: str, model: str, assigns: Sequenc
         precision: str,
         threads: int | None,
         domain: str | None,
-        lenpen: float | None,
         root: str = "root",
     ) -> _Component:
         if issubclass(kind, TreeComponent):
             nlp.vocab.get_noun_chunks = noun_chunks
         elif root != "root":
             raise InputError(f"{name}: root is an option of trees, and the component makes AMRs: leave it out")
-        values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
+        values = (beam, batch_tokens, device, precision, threads, domain)
         return kind(name, model, {**dict(zip(OPTIONS, values, strict=True)), "root": root})
 
     Language.factory(factory, assigns=assigns, default_config={"model": model, **OPTIONS}, func=make)

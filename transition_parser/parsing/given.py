@@ -178,16 +178,13 @@ def _end(end: End) -> str:
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
 
 
-class Completed(NamedTuple):
-    """A graph that fulfils all facts."""
+def complete(
+    graph: AmrGraph, alignments: Sequence[Sequence[int]], given: Given, words: Sequence[AmrWord]
+) -> tuple[int, Edited | None, tuple[tuple[int, ...], ...]]:
+    """Change the graph of a sentence with these words so that it fulfils all facts.
 
-    edited: Edited | None  # None if the graph is the same
-    alignments: tuple[tuple[int, ...], ...]  # the words of each node
-    added: int  # the number of changes that the facts required
-
-
-def complete(graph: AmrGraph, alignments: Sequence[Sequence[int]], given: Given, words: Sequence[AmrWord]) -> Completed:
-    """Return the graph of a sentence with these words, changed so that it fulfils all facts."""
+    Return the number of changes that the facts required, the edited graph (None if it is the same), and its alignments.
+    """
     draft = _Completion(graph, alignments, given, words)
     draft.clear_none()
     draft.place_nodes()
@@ -196,7 +193,10 @@ def complete(graph: AmrGraph, alignments: Sequence[Sequence[int]], given: Given,
     draft.join()
     if given.top is not None:
         draft.choose_top(given.top)
-    return draft.completed()
+    number = {edge: number for number, edge in enumerate(graph.edges)}
+    draft.edges = [*dict.fromkeys(draft.edges)]
+    draft.edge_origins = [number.get(edge, -1) for edge in draft.edges]
+    return draft.added, draft.result(), tuple(draft.alignments)
 
 
 class _Completion(Draft):
@@ -210,12 +210,6 @@ class _Completion(Draft):
         self.node: dict[str, int] = {}  # the variable of a given node → the node
         self.edges = [edge if edge.target in self.constants else edge_of(*edge) for edge in graph.edges]
         self.fulfilled: set[Edge] = set()  # the edges that fulfil facts
-
-    def completed(self) -> Completed:
-        number = {edge: number for number, edge in enumerate(self.graph.edges)}
-        self.edges = [*dict.fromkeys(self.edges)]
-        self.edge_origins = [number.get(edge, -1) for edge in self.edges]
-        return Completed(self.result(), tuple(self.alignments), self.added)
 
     # --- nodes ---------------------------------------------------------------------------------------
 

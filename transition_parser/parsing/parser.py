@@ -10,7 +10,6 @@ for parse in parser.parse("She sells sea shells."):
 from __future__ import annotations
 
 import copy
-import math
 import os
 import re
 import sys
@@ -40,7 +39,6 @@ from transition_parser.modules.layers import replace_layers
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
-from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
@@ -52,6 +50,7 @@ from transition_parser.parsing.search import (
     in_batches,
     in_chunks,
     prepared,
+    ranked,
     search,
     to_device,
     usual_batch,
@@ -95,7 +94,6 @@ class LoadOptions(TypedDict, total=False):
     precision: str
     threads: int | None
     domain: str | None
-    lenpen: float | None
     nbest: int
     longest: int
     edits: bool
@@ -116,7 +114,6 @@ class Parser(Generic[P_co]):
         batches are parsed side by side, each with its share of the cores.
     domain: the corpus of the training data that the texts resemble, for models that read domains (`--read-domain`);
         by default no particular corpus
-    lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 2
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
         the best one. The beam must be `nbest` or more, unless the model does not search action by action. By default 1.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
@@ -139,7 +136,6 @@ class Parser(Generic[P_co]):
         precision: str = "auto",
         threads: int | None = None,
         domain: str | None = None,
-        lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
         edits: bool = True,
@@ -151,14 +147,12 @@ class Parser(Generic[P_co]):
                 raise InputError(f"{name} must be 1 or more, not {number}")
         if max(beam, nbest) > MOST_BEAM:
             raise InputError(f"beam and nbest must be {MOST_BEAM:,} or less, because each hypothesis takes memory")
-        if lenpen is not None and not 0 <= lenpen < math.inf:
-            raise InputError(f"lenpen must be a finite number, 0 or more, not {lenpen}")
         if nbest > beam and not model.searches_directly:
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
         self.device, self._warned = checked_device(device), False
         self._options = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
-            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "edits": edits,
+            "domain": domain, "nbest": nbest, "longest": longest, "edits": edits,
         }  # fmt: skip
         self._domain = domain if DOMAIN in model.inputs else None
         if self._domain is not None:
@@ -187,7 +181,6 @@ class Parser(Generic[P_co]):
         self.reading = Reading(self.formalism.sentence, None, longest, self.resources.segmenter)
         if not edits and self.formalism is not AMR:
             raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
-        self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
 
     @overload
     @classmethod
@@ -211,7 +204,6 @@ class Parser(Generic[P_co]):
         precision: str = "auto",
         threads: int | None = None,
         domain: str | None = None,
-        lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
         edits: bool = True,
@@ -229,7 +221,7 @@ class Parser(Generic[P_co]):
                 "several parses take a model that searches action by action, such as en-ewt)",
                 UnusedBeamWarning,
             )
-        options = (batch_tokens, device, precision, threads, domain, lenpen, nbest, longest, edits)
+        options = (batch_tokens, device, precision, threads, domain, nbest, longest, edits)
         return cls(loaded, resources, beam, *options, path=model)
 
     def __reduce__(self) -> tuple:
@@ -516,7 +508,7 @@ class Parser(Generic[P_co]):
         facts = [one.facts for one in batch]
         longest = max(len(one.words) for one in batch)
         guide = Guide(self.resources.table, facts, longest, self.device) if any(facts) else None
-        best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
+        best = search(self.model, encoder_out, self.beam, nbest, self.formalism.lenpen, guide)
         together = zip(batch, best, tags, strict=True)
         rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
         replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))

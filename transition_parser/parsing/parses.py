@@ -195,7 +195,7 @@ class Parse(SentenceParse):
     tree: the heads and relations of the words
     arc_scores: for each word the confidence that head and relation are right, from 0 to 1. It is the probability that
         the model gave to all actions that decided the word's head (`TreeSystem.may_attach`); with alternatives it is
-        the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated if the model has a
+        the mass of the derivations found that have the arc (`search.ranked`). It is calibrated if the model has a
         `Calibration`. A gold tree has none.
 
     `SentenceParse` has the other fields. The lists `forms`, `lemmas`, `upos`, `xpos`, `feats`, `heads` and `deprels`

@@ -469,45 +469,38 @@ def _of_document(sentence: Sentence | AmrEntry, name: str, opens: bool) -> Sente
 PAUSE = 0.05  # seconds without a new item that count as a pause
 
 
-class _End(NamedTuple):
-    error: BaseException | None  # the exception that the items raised, if any
-
-
 def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
     """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
-    queue: Queue = Queue(size)
+    queue: Queue = Queue(size)  # items, each with False; at last the error that the items raised or None, and True
     closed = Event()
 
     def fill() -> None:
-        error = None
+        end = None
         try:
             for item in items:
-                queue.put(item)
+                queue.put((item, False))
                 if closed.is_set():
                     return
-        except BaseException as raised:  # the thread that takes the items raises it again
-            error = raised
-        queue.put(_End(error))
+        except BaseException as error:  # the thread that takes the items raises it again
+            end = error
+        queue.put((end, True))
 
     # a daemon thread, so that the program can end while the thread waits for input
     Thread(target=fill, name="reader", daemon=True).start()
-    end = None
+    item, is_end = None, False
     try:
-        while end is None:
+        while not is_end:
             chunk: list[T] = []
-            while end is None and len(chunk) < size:
-                try:
-                    item = queue.get(timeout=pause if chunk else None)
-                except Empty:
-                    break
-                if isinstance(item, _End):
-                    end = item
-                else:
+            with suppress(Empty):
+                while len(chunk) < size:
+                    item, is_end = queue.get(timeout=pause if chunk else None)
+                    if is_end:
+                        break
                     chunk.append(item)
             if chunk:
                 yield chunk
-        if end.error is not None:
-            raise end.error
+        if item is not None:
+            raise item
     finally:
         closed.set()
         with suppress(Empty):

@@ -27,7 +27,6 @@ from transition_parser.modules.semantic_roles import RoleLabeler
 from transition_parser.storage.cards import (
     BEST,
     CONFIG,
-    FILE_NAME,
     OWN_NAMES,
     PRETRAINED,
     front_matter,
@@ -140,14 +139,11 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     values = model.state_dict()
     weights = {name: values[name].contiguous() for name, first_name in own_names(model).items() if name == first_name}
     weights = packed_weights(weights, bits, first)
-    before, card = Path(output, CONFIG).is_file(), Path(output, FILE_NAME)
-    with new_files(output, stale=(*OPTIONAL_FILES, *(["scores.json"] if before else ()))) as temporary:
+    with new_files(output, stale=OPTIONAL_FILES) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))
         Resources.copy(folder, temporary, options.unread(WORD_FILES))
         resources.store_table(temporary)
         write_config(temporary, Exported(name, options.as_config()))
-    if before and card.is_file():
-        warn(f"{card} is the card of the model that was here before: check its statements")
 
 
 def _check_archive(path: Path) -> None:

@@ -41,6 +41,7 @@ from transition_parser.storage.transfer import start_from
 from transition_parser.tasks import losses  # noqa: F401  (registers the criterion)
 from transition_parser.tasks.exploration import explorer_of
 from transition_parser.tasks.optimization import check_optimizer, tell_batches
+from transition_parser.tasks.validation import COUNTS, FIGURES, counts_of, gold_graphs
 from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import Pieces
@@ -168,7 +169,7 @@ class TransitionParsingTask(FairseqTask):
             word_data,
             needs=self.needs,
             trees=self._of_trees or (training and self._explorer is not None),
-            references=None if training else self.formalism.gold_graphs(self.resources, folder, split, words, target),
+            references=None if training else gold_graphs(self.resources, folder, split, words, target),
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
         )
@@ -229,22 +230,24 @@ class TransitionParsingTask(FairseqTask):
                     None if gold is None else graph_of(self.table, words, hypotheses[0].tokens)
                     for (words, gold), hypotheses in zip(references, found, strict=True)
                 ]
-            counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
+            counts: Counter[str] = Counter()
             for (_, gold), graph in zip(references, graphs, strict=True):
                 if gold is not None:
-                    counts.update(self.formalism.count(gold, graph))
+                    counts.update(counts_of(gold, graph))
             logging_output.update(counts)
         return loss, sample_size, logging_output
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Log UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""
         super().reduce_metrics(logging_outputs, criterion)
-        sums = {name: sum(float(log.get(name, 0)) for log in logging_outputs) for name in self.formalism.sums}
+        names = [name for name in COUNTS if any(name in log for log in logging_outputs)]
+        sums = {name: sum(float(log.get(name, 0)) for log in logging_outputs) for name in names}
         if not any(sums.values()):
             return
         for name, value in sums.items():
             metrics.log_scalar(name, value, round=0)
-        for name, figure in self.formalism.figures.items():
+        for name in self.formalism.figures:
+            figure = FIGURES[name]
             metrics.log_derived(name, lambda meters, of=figure: of({key: float(meters[key].sum) for key in sums}))
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):

@@ -4,15 +4,10 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, python
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, OF_SYSTEM, TREES, formalism_of_files, read, score
 from transition_parser.transitions import SYSTEMS
 
 SAMPLES = {TREES: SAMPLE, AMR: SAMPLE_AMR}
-WANT = AmrGraph(
-    ("want-01", "dog", "sleep-01"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2), Edge(2, "ARG0", 1))
-)
 
 
 def test_scores_of_files_and_of_parses_are_the_same(tmp_path):
@@ -55,30 +50,6 @@ def test_files_of_two_kinds():
     assert formalism_of_files(SAMPLE_AMR, SAMPLE_AMR) is AMR
     with pytest.raises(InputError, match=r"sample\.amr: AMR, but .*sample\.conllu is CoNLL-U: give files of one kind"):
         formalism_of_files(SAMPLE, "/dev/null", SAMPLE_AMR)
-
-
-def figures(formalism, counts: list) -> dict:
-    sums = {name: sum(count[name] for count in counts) for name in formalism.sums}
-    return {name: figure(sums) for name, figure in formalism.figures.items()}
-
-
-def test_counts_of_trees():
-    gold = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
-    parsed = DependencyTree((2, 0, 1), ("obj", "root", "obj"))
-    counts = [TREES.count(gold, gold), TREES.count(gold, parsed), TREES.count(gold, None)]
-    assert counts[1:] == [{"_words": 3, "_heads": 2, "_labeled": 1}, {"_words": 3, "_heads": 0, "_labeled": 0}]
-    assert figures(TREES, counts) == {"uas": round(500 / 9, 2), "las": round(400 / 9, 2)}
-    assert figures(TREES, []) == {"uas": 0.0, "las": 0.0}
-
-
-def test_counts_of_amrs():
-    parsed = AmrGraph(WANT.labels, frozenset(), WANT.edges[:2])
-    depth = 1100
-    deep = AmrGraph(("x",) * depth, frozenset(), tuple(Edge(i, "ARG0", i + 1) for i in range(depth - 1)))
-    counts = [AMR.count(WANT, graph) for graph in (WANT, parsed, None, deep)]
-    assert [tuple(count.values()) for count in counts] == [(7, 7, 7), (6, 6, 7), (0, 0, 7), (2, 2200, 7)]
-    assert figures(AMR, counts) == {"smatch": round(2 * 15 / (2213 + 28), 4)}
-    assert figures(AMR, []) == {"smatch": 0.0}
 
 
 def test_commands_for_graphs_load_no_torch(tmp_path):

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph, named, quoted, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.edits.draft import Draft
@@ -37,14 +33,8 @@ ReadTrees = Callable[[Sequence[Sequence[str]]], Sequence["DependencyTree"]]  # w
 _LONGEST = 100  # words of a sentence whose tree edits may ask for
 
 
-def _smatch(sums: Mapping[str, float]) -> float:
-    from transition_parser.graphs.smatch import Counts
-
-    return round(Counts(*(int(sums[name]) for name in Amr.sums)).f1, 4)
-
-
 class Amr:
-    """The formalism of AMRs. Validation in training uses Smatch from 0 to 1, by one hill climb without restarts."""
+    """The formalism of AMRs."""
 
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
@@ -56,8 +46,7 @@ class Amr:
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
     # with an exponent above 1, later hypotheses would rank first, although they are ever longer and worse.
     lenpen = 2.0
-    sums = ("_match", "_system", "_gold")
-    figures: ClassVar = {"smatch": _smatch}
+    figures: ClassVar = ("smatch",)
 
     def replay(
         self,
@@ -85,20 +74,6 @@ class Amr:
             edit(drafts)
             drafts = [one.after(draft) for one, draft in zip(built, drafts, strict=True)]
         return [one.finished(edits) for one in built]
-
-    def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
-        """Return for each confidence in a node True where the node is right, None for constants."""
-        from transition_parser.graphs.smatch import best_mapping, graph_triples
-
-        ours, theirs = graph_triples(parse.graph), graph_triples(gold.amr)
-        _, mapping = best_mapping(ours, theirs)
-        concepts = theirs.normalized.concepts
-        right = (
-            other is not None and concept == concepts[other]
-            for concept, other in zip(ours.normalized.concepts, mapping, strict=True)
-        )
-        constants = parse.graph.constants
-        return {"node_scores": [None if node in constants else next(right) for node in range(len(parse.graph))]}
 
     def from_gold(self, sentence: AmrEntry) -> AmrParse:
         """Return an entry of a file with its graph as a parse without scores."""
@@ -136,33 +111,6 @@ class Amr:
                 lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
         return Report(figures, "\n".join(lines))
 
-    def gold_graphs(
-        self,
-        resources: Resources,
-        folder: str | os.PathLike,
-        split: str,
-        sentences: Sequence[Sequence[str]],
-        targets: Iterable,
-    ) -> list[AmrGraph | None]:
-        """Return the graphs of `{split}.amr`."""
-        path = Path(folder, f"{split}{self.suffix}")
-        if not path.is_file():
-            raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
-        graphs = [entry.graph for entry in read_bank(path)]
-        if len(graphs) != len(sentences):
-            raise input_error(f"{len(graphs)} graphs, but {len(sentences)} sentences: preprocess again", path)
-        return graphs
-
-    def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
-        """Return name of a count of `sums` → its value for one sentence."""
-        from transition_parser.graphs.smatch import Counts, graph_triples, smatch_counts
-
-        counts = Counts(0, 0, len(graph_triples(gold).normalized))
-        if system is not None:
-            with suppress(InputError):  # a barely trained model may make more nodes than can be compared
-                counts = smatch_counts(gold, system, restarts=1)
-        return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
-
 
 class _Built:
     """The parse of the derivation that search found, completed by facts; edits change it."""
@@ -193,10 +141,10 @@ class _Built:
         )  # fmt: skip
         graph, alignments = self.parse.graph, self.parse.alignments
         if self.facts is not None:
-            done = complete(graph, alignments, self.facts, self.words)
-            if done.added:
-                parse = self.parse if done.edited is None else edited(self.parse, done.edited)
-                self.parse = replace(parse, alignments=done.alignments, completed=done.added)
+            added, edit, alignments = complete(graph, alignments, self.facts, self.words)
+            if added:
+                parse = self.parse if edit is None else edited(self.parse, edit)
+                self.parse = replace(parse, alignments=alignments, completed=added)
 
     def draft(self) -> Draft:
         """Return a draft of the graph."""
@@ -216,7 +164,7 @@ class _Built:
     def _mentioned(self, parse: AmrParse) -> AmrParse | None:
         """Return the parse with the alignments to all mentions, None where a fact contradicts its graph."""
         found = with_mentions(parse.graph, parse.alignments, self.words)
-        if self.facts is not None and complete(parse.graph, found, self.facts, self.words).added:
+        if self.facts is not None and complete(parse.graph, found, self.facts, self.words)[0]:
             return None
         return replace(parse, alignments=tuple(found))
 

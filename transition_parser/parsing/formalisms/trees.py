@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.parsing.parses import Parse, graph_of
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.parses import Parse
 from transition_parser.parsing.texts import ToParse
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, filled
 from transition_parser.transitions import TREE_SYSTEMS
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
     from transition_parser.modules.tagging import Tags
 
 
-def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
-    return lambda sums: round(100.0 * sums[name] / sums["_words"], 2) if sums["_words"] else 0.0
-
-
 class Report(NamedTuple):
     """Scores of a file."""
 
@@ -35,7 +30,7 @@ class Report(NamedTuple):
 
 
 class Trees:
-    """The formalism of dependency trees. Validation in training compares full relations, and scores in percent."""
+    """The formalism of dependency trees."""
 
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
@@ -44,8 +39,7 @@ class Trees:
     score_options: ClassVar = {"conll18": False, "full_labels": False, "punct": None}
     lenpen = 1.0
     grows: ClassVar = ("arcs",)  # the lists of `configuration` that grow with a derivation
-    sums = ("_words", "_heads", "_labeled")
-    figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labeled")}
+    figures: ClassVar = ("uas", "las")  # of validation in training
 
     def replay(
         self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], *_: object
@@ -65,13 +59,6 @@ class Trees:
         """Return the parse with a tree that was found as a whole."""
         tree, log_probs = found
         return _parse(resources, one, tree, log_probs, tags, sum(log_probs))
-
-    def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
-        """Return for each arc True where its head and its full relation are right."""
-        ours, theirs = gold.tree(), parse.tree
-        heads = zip(ours.heads, theirs.heads, strict=True)
-        relations = zip(ours.relations, theirs.relations, strict=True)
-        return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         """Return the scores of a file against a gold file."""
@@ -104,29 +91,6 @@ class Trees:
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
-
-    def gold_graphs(
-        self,
-        resources: Resources,
-        folder: str | os.PathLike,
-        split: str,
-        sentences: Sequence[Sequence[str]],
-        targets: Iterable,
-    ) -> list[DependencyTree | None]:
-        """Return the trees that gold derivations build, None for trees with relations that the training data lacks."""
-        graphs: list[DependencyTree | None] = []
-        for words, target in zip(sentences, targets, strict=True):
-            try:
-                graphs.append(graph_of(resources.table, words, target.tolist()[:-1]))  # the last is </s>
-            except ValueError:  # an unknown relation has no action
-                graphs.append(None)
-        return graphs
-
-    def count(self, gold: DependencyTree, system: DependencyTree | None) -> Mapping[str, float]:
-        """Return name of a count of `sums` → its value for one sentence."""
-        if system is None:
-            return {"_words": len(gold), "_heads": 0, "_labeled": 0}
-        return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
 
 
 def _parse(
