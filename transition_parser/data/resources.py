@@ -186,7 +186,7 @@ class Resources:
 
     def features_of(self, sentences: Iterable[Sequence[str]], in_search: bool = False) -> Tensor | None:
         """Return `ActionTable.features` of B sentences of normalized words, (B, P, F) int64, 0 at padding."""
-        if not self.table.has_features:
+        if not self.table.labeled_shift and self.table.lexicon is None:
             return None
         rows = [torch.tensor(self.table.features(words, in_search)) for words in sentences]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)

@@ -108,7 +108,6 @@ def replay_derivation(
 _COLUMNS, _NUMBERS, _NODE = 21, 16, 6  # `COLUMNS`, and the numbers of fields of `AmrRow` and of `AmrNode`
 _FIRST_SPAN = 7  # the number of features of a word before the features of the spans that end with the word
 _MOST_ARCS = 64  # `MOST_ARCS`
-_FIRST_ROW = 2  # the number of lexicon rows before the rows of the spans of the lexicon
 _KINDS = 2  # the groups of words that an attention head may be limited to: the stack, the buffer
 _OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles", "new_roles")
 _OF_TOKENS += ("route", "sense", "new_sort", "top_sorts", "second_sorts")
@@ -130,11 +129,7 @@ class _Table(ctypes.Structure):
             raise ValueError(
                 f"words must be from 1 to {width}, span 0 or more, and the features more than {_FIRST_SPAN}"
             )
-        if table.lexicon is None:
-            offsets, listed = torch.zeros(_FIRST_ROW + 1, dtype=torch.long), torch.zeros(0, dtype=torch.long)
-            limited = torch.zeros(vocabulary, dtype=torch.bool)
-        else:
-            offsets, listed, limited = table.lexicon.offsets, table.lexicon.tokens, table.limited
+        offsets, listed, limited = table.lexicon.offsets, table.lexicon.tokens, table.limited
         groups, begin = torch.empty(vocabulary, dtype=torch.long), torch.empty(2 * _COLUMNS + 1, dtype=torch.long)
         of_frames, of_tokens = table.frame_classes if frames else (None, None)
         self._kept = features, offsets, listed, limited, groups, begin, of_frames, of_tokens

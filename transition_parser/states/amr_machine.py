@@ -6,7 +6,7 @@ of nodes, V action tokens, C columns of `ActionTable`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import torch
@@ -128,29 +128,17 @@ class SpanActions(NamedTuple):
         )
 
 
-class GivenRoles(NamedTuple):
-    """The roles and sorts, as bits, that each row's action gives to nodes, (R,) each."""
-
-    top: Tensor  # the roles that the node on top gets
-    second: Tensor  # the roles that the second node gets
-    new: Tensor  # the roles that search never gives the new node, see `TokenArrays.new_roles`
-    sort: Tensor  # the sort of the new node
-
-
-def take_actions(
-    rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None, frame: Tensor | None = None
-) -> tuple[Rows, Nodes]:
+def take_actions(rows: Rows, nodes: Nodes, column: Tensor, new: Mapping[str, Tensor]) -> tuple[Rows, Nodes]:
     """Return the configurations after each row took its action; each row has a free slot. NEVER changes nothing.
 
-    frame: (R,); the class of the frame of the node that each row's action makes; None for 0
+    new: values of fields of the node that each row's action makes, (R,) each: in search `roles`, those that search
+        never gives it, and `sort`; where the model needs frames, `frame`
     """
-    if given is not None:
-        nodes = _give_roles(rows, nodes, column, given)
     rows, nodes = _take_arc(rows, nodes, column)
     rows, nodes = _drop_second(rows, nodes, column == ActionClass.REDUCE)
     swap = (column == ActionClass.SWAP).long()
     rows = rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap)
-    rows, nodes = _make_node(rows, nodes, column, given, frame)
+    rows, nodes = _make_node(rows, nodes, column, new)
     shift, close = column == ActionClass.SHIFT, column == ActionClass.CLOSE
     read = shift | (column == ActionClass.MERGE)
     below = torch.where(read, (rows.depth - 1).clamp_min(0), rows.below)
@@ -167,10 +155,11 @@ def take_actions(
     return rows, nodes
 
 
-def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles) -> Nodes:
+def give_roles(rows: Rows, nodes: Nodes, column: Tensor, top: Tensor, second: Tensor) -> Nodes:
+    """Return the nodes with the roles, as bits, that each row's action gives to the top and to the second node."""
     slots = torch.arange(nodes.word.size(1), device=column.device)
     roles = nodes.roles
-    for place, more in ((rows.depth, given.top), (rows.below, given.second)):
+    for place, more in ((rows.depth, top), (rows.below, second)):
         here = (column != ActionClass.NEVER)[:, None] & (slots == place[:, None] - 1)
         roles = torch.where(here, roles | more[:, None], roles)
     return nodes._replace(roles=roles)
@@ -213,9 +202,7 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
     return rows._replace(depth=rows.depth - dropped.long(), below=rows.below - dropped.long()), nodes
 
 
-def _make_node(
-    rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None, frame: Tensor | None
-) -> tuple[Rows, Nodes]:
+def _make_node(rows: Rows, nodes: Nodes, column: Tensor, new_values: Mapping[str, Tensor]) -> tuple[Rows, Nodes]:
     """Put a new node on top of the stack, and move the nodes aside back to it. A node of DEPENDENT gets no slot."""
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
@@ -223,8 +210,8 @@ def _make_node(
     slots = torch.arange(nodes.word.size(1), device=column.device)
     here = new[:, None] & (slots == rows.depth[:, None])
     zero = torch.zeros_like(rows.made)
-    in_search = (zero, zero) if given is None else (given.new, given.sort)
-    values = Nodes(rows.position - 1, rows.made, constant.long(), *in_search, zero if frame is None else frame)
+    others = (new_values.get(name, zero) for name in Nodes._fields[3:])
+    values = Nodes(rows.position - 1, rows.made, constant.long(), *others)
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
         nodes_left=rows.nodes_left - counted,
@@ -403,27 +390,29 @@ class AmrMachine(BatchedMachine):
         column = torch.where(legal, table.column[tokens], ActionClass.NEVER)
         before, nodes = self._unbound()
         word = self.features[before.sentence, (before.position - 1).clamp_min(0)]  # the last word of the span
-        given = None if self.named is None else self._given(before, word, tokens, column)
-        frame = None
+        new: dict[str, Tensor] = {}
+        if self.named is not None:
+            nodes = give_roles(before, nodes, column, table.top_roles[tokens], table.second_roles[tokens])
+            lacked = self._of_frame(before, word, tokens, table.lacked)
+            new = {"roles": table.new_roles[tokens] | lacked, "sort": self._new_sort(before, word, tokens, column)}
         if FRAMES in self.needs:
             of_frames, of_tokens = table.frame_classes
-            frame = of_tokens[tokens] + self._of_frame(before, word, tokens, of_frames)
-        rows, nodes = take_actions(before, nodes, column, given, frame)
+            new["frame"] = of_tokens[tokens] + self._of_frame(before, word, tokens, of_frames)
+        rows, nodes = take_actions(before, nodes, column, new)
         if self.named is not None:
             named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column)
             self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
 
-    def _given(self, rows: Rows, word: Tensor, tokens: Tensor, column: Tensor) -> GivenRoles:
-        table, one_word = self.table, rows.position - rows.first == 1
+    def _new_sort(self, rows: Rows, word: Tensor, tokens: Tensor, column: Tensor) -> Tensor:
+        """Return the sort of the node that each row's action makes, (R,)."""
+        one_word = rows.position - rows.first == 1
         *_, text = self._unfit(rows)
         number = one_word & (word[:, PLAIN] == NUMBER)
         # 0 where several words are copied that may be a number
         copied = torch.where(number, NUMBER_BIT, torch.where(one_word | text, STRING_BIT, 0))
-        sort = torch.where(column == ActionClass.COPY_WORD, copied, table.new_sort[tokens])
-        new = table.new_roles[tokens] | self._of_frame(rows, word, tokens, table.lacked)
-        return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], new, sort)
+        return torch.where(column == ActionClass.COPY_WORD, copied, self.table.new_sort[tokens])
 
     def _of_frame(self, rows: Rows, word: Tensor, tokens: Tensor, values: Tensor) -> Tensor:
         """Return the value of the frame of each row's action, (R,), of (lemmas, senses); 0 unless of a single word."""

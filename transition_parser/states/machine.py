@@ -79,8 +79,6 @@ class DependencyMachine(BatchedMachine):
         needs: Collection[str] = TREE,
     ) -> None:
         super().__init__(needs)
-        if table.labeled_shift and features is None:
-            raise ValueError("SHIFT is labeled: the machine needs the features of the words")
         self.table, self.spec = table, TREE_SYSTEMS[table.system].spec
         self.root = lengths
         device, rows = lengths.device, len(lengths)

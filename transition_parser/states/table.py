@@ -20,7 +20,7 @@ from transition_parser.transitions import Action, Kind, RootRelations, Transitio
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
 from transition_parser.transitions.amr_limits import TOP, Sort, made_sort, role_given
-from transition_parser.transitions.amr_state import AmrWord, is_limited, is_listed, key
+from transition_parser.transitions.amr_state import AmrWord, is_listed, key
 from transition_parser.transitions.config import Counts
 
 A = TypeVar("A")
@@ -259,11 +259,6 @@ class ActionTable(TokenArrays[np.ndarray]):
         """True if some words label their SHIFT."""
         return bool(self.shift_words)
 
-    @property
-    def has_features(self) -> bool:
-        """True if the machine needs features of the words."""
-        return self.labeled_shift or isinstance(self.system, AmrSystem)
-
     def action(self, token: int) -> Action:
         """Return the action of a token. Raises `ValueError` for a token that is not an action."""
         action = self._taken.get(token)
@@ -396,7 +391,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         for token, action in enumerate(self.actions):
             if action is None:
                 continue
-            self.limited[token] = is_limited(action)
+            self.limited[token] = action.kind is Kind.FRAME or is_listed(action)
             if (given := role_given(action)) is not None:
                 place, role = given
                 (self.top_roles if place == TOP else self.second_roles)[token] = bits.get(role, 0)

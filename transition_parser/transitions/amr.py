@@ -180,7 +180,6 @@ class AmrSystem(TransitionSystem[AmrWord, AmrState, AmrGraph]):
         *(Kind.ENTITY, Kind.DEPENDENT, Kind.LA, Kind.RA, Kind.REDUCE, Kind.SWAP, Kind.ROOT, Kind.CLOSE),
     )
     projective_only = False
-    has_lexicon = True
 
     def __init__(
         self,

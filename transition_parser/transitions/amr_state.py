@@ -71,11 +71,6 @@ def is_listed(action: Action) -> bool:
     return action.kind in NAMING
 
 
-def is_limited(action: Action) -> bool:
-    """Return True for an action that is legal only with spans that have it in the lexicon or evoke its frame."""
-    return action.kind is Kind.FRAME or is_listed(action)
-
-
 def is_constant(label: str) -> bool:
     """Return True where the label of a DEPENDENT is a constant: a string, a number, a sign or a mode."""
     return label.startswith('"') or is_number(label) or label in ("-", "+", *MODES)

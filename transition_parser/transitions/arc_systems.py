@@ -20,7 +20,7 @@ from transition_parser.transitions.tree_system import (
     TreeSystem,
 )
 
-_REDUCE, _SWAP = Action(Kind.REDUCE), Action(Kind.SWAP)
+_REDUCE = Action(Kind.REDUCE)
 _SOME_WORD = Condition("the stack is empty", given=Fact.SOME)
 _TWO_WORDS = Condition("the stack holds fewer than two words", given=Fact.TWO)
 _WORD_IN_FRONT = Condition("only the root is left in the buffer", lacking=Fact.FRONT_IS_ROOT)
@@ -61,38 +61,17 @@ class ArcStandard(TreeSystem):
     def max_actions(self, n: int) -> int:
         return 2 * n + 1 + self.max_swaps(n)
 
-    def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of a lazy oracle; projective trees need no SWAP.
+    def swap(self, gold: GoldTree, stack: list[int], buffer: list[int]) -> bool:
+        """A swap waits while the top of the stack and the front of the buffer belong to one projective component.
 
-        A swap waits while the top of the stack and the front of the buffer belong to one projective component, in which
-        they still have to be joined.
-
-        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
+        They still have to be joined in it.
         """
-        heads, rank, missing = gold.heads, gold.rank, gold.children.copy()
-        stack: list[int] = []
-        buffer = list(range(gold.root, -1, -1))
-        while buffer or len(stack) > 1:
-            if len(stack) > 1:
-                second, top = stack[-2:]
-                if heads[second] == top and not missing[second]:
-                    yield gold.left[second]
-                    del stack[-2]
-                    missing[top] -= 1
-                    continue
-                if heads[top] == second and not missing[top]:
-                    yield gold.right[top]
-                    stack.pop()
-                    missing[second] -= 1
-                    continue
-                if rank[second] > rank[top] and gold.component[top] != gold.component[buffer[-1]]:
-                    yield _SWAP
-                    del stack[-2]
-                    buffer.append(second)
-                    continue
-            word = buffer.pop()
-            stack.append(word)
-            yield gold.shift[word]
+        if len(stack) < 2 or gold.rank[stack[-2]] < gold.rank[stack[-1]]:
+            return False
+        if gold.component[stack[-1]] == gold.component[buffer[-1]]:
+            return False
+        buffer.append(stack.pop(-2))
+        return True
 
 
 class ArcStandardSwap(ArcStandard):
@@ -138,38 +117,18 @@ class ArcHybrid(TreeSystem):
     def max_actions(self, n: int) -> int:
         return 2 * n + self.max_swaps(n)
 
-    def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of a lazy oracle; projective trees need no SWAP.
+    def swap(self, gold: GoldTree, stack: list[int], buffer: list[int]) -> bool:
+        """A swap waits while the front still has to become the left dependent of a word of its projective component.
 
-        A swap waits while the front of the buffer still has to become the left dependent of a word of its own
-        projective component, because this takes the front out of the way.
+        This takes the front out of the way.
         """
-        heads, rank, missing = gold.heads, gold.rank, gold.children.copy()
-        stack: list[int] = []
-        buffer = list(range(gold.root, -1, -1))
-        while len(buffer) > 1 or stack:
-            front = buffer[-1]
-            if stack:
-                top = stack[-1]
-                if heads[top] == front and not missing[top]:
-                    yield gold.left[top]
-                    stack.pop()
-                    missing[front] -= 1
-                    continue
-                if len(stack) > 1 and heads[top] == stack[-2] and not missing[top]:
-                    yield gold.right[top]
-                    stack.pop()
-                    missing[stack[-1]] -= 1
-                    continue
-                if rank[top] > rank[front] and not (
-                    heads[front] > front and gold.component[heads[front]] == gold.component[front]
-                ):
-                    yield _SWAP
-                    stack.pop()
-                    buffer.insert(-1, top)
-                    continue
-            stack.append(buffer.pop())
-            yield gold.shift[front]
+        front, head = buffer[-1], gold.heads[buffer[-1]]
+        if not stack or gold.rank[stack[-1]] < gold.rank[front]:
+            return False
+        if head > front and gold.component[head] == gold.component[front]:
+            return False
+        buffer.insert(-1, stack.pop())
+        return True
 
 
 class ArcHybridSwap(ArcHybrid):

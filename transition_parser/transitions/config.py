@@ -22,7 +22,8 @@ from transition_parser.base.model_files import (
     write_json,
 )
 from transition_parser.text.frames import frames_of
-from transition_parser.transitions import SYSTEMS, RootRelations, TransitionSystem, make_system
+from transition_parser.transitions import RootRelations, TransitionSystem, make_system
+from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.system import Action
 
@@ -136,8 +137,7 @@ class ParserConfig:
         values = read_versioned(path, writers, FORMAT_VERSION, _KEYS)
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         values["once"] = tuple(map(tuple, values.get("once", ())))
-        system = SYSTEMS.get(values["system"])
-        lexicon = Lexicon.load(folder) if system is not None and system.has_lexicon else None
+        lexicon = Lexicon.load(folder) if values["system"] == AmrSystem.name else None
         config = cls(**values, lexicon=lexicon)
         with errors_at(path):
             config.transition_system()

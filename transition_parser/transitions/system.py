@@ -103,14 +103,12 @@ class TransitionSystem(ABC, Generic[W, S, G]):
     shift_words: the words that label their SHIFT (Fernandez Astudillo et al. 2020, sec. 3.2): the action is SHIFT(w)
         for a word w in this set, and plain SHIFT for all other words
     confidences: the names of the fields of a parse that hold confidences, such as one confidence for each arc
-    has_lexicon: True where the training data limits which actions may name the nodes of a span (`Lexicon`)
     """
 
     name: ClassVar[str]
     kinds: tuple[Kind, ...]
     confidences: ClassVar[tuple[str, ...]]
     projective_only: ClassVar[bool] = True
-    has_lexicon: ClassVar[bool] = False
 
     def __init__(self, shift_words: Sequence[str] = ()) -> None:
         self.shift_words = frozenset(shift_words)

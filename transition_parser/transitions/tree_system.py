@@ -4,7 +4,6 @@ A system says its rules once, as a `Spec`, which the machine here interprets and
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -204,9 +203,37 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         """Return the most actions that SWAP adds to a derivation over n words: two words are swapped at most once."""
         return n * (n - 1) if Kind.SWAP in self.kinds else 0
 
-    @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of the static oracle, which build `gold`, a tree that the system can build."""
+        """Yield the actions of a lazy static oracle, which build `gold`, a tree that the system can build.
+
+        A word gets its head as soon as it has all its dependents. Projective trees need no SWAP.
+
+        Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
+        """
+        heads, missing = gold.heads, gold.children.copy()
+        rules = ((self.spec.rules[Kind.LEFT_ARC], gold.left), (self.spec.rules[Kind.RIGHT_ARC], gold.right))
+        arcs = [(rule.effect.dependent, rule.effect.head, actions) for rule, actions in rules]
+        stack: list[int] = []
+        buffer = list(range(gold.root, -1, -1))  # the front is the last entry
+        while len(stack) + len(buffer) > 1:
+            named = _named_words(stack, buffer[-1:])
+            for place, place_of_head, actions in arcs:
+                dependent, head = named[place], named[place_of_head]
+                if min(dependent, head) >= 0 and heads[dependent] == head and not missing[dependent]:
+                    yield actions[dependent]
+                    del stack[-place]
+                    missing[head] -= 1
+                    break
+            else:
+                if self.swap(gold, stack, buffer):
+                    yield Action(Kind.SWAP)
+                else:
+                    stack.append(buffer.pop())
+                    yield gold.shift[stack[-1]]
+
+    def swap(self, gold: GoldTree, stack: list[int], buffer: list[int]) -> bool:
+        """Take SWAP where the oracle's next action is SWAP, and return True; else return False."""
+        return False
 
     def read(self, forms: Sequence[str]) -> Sequence[str]:
         """Return the forms themselves."""
