@@ -15,7 +15,7 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
 from transition_parser.oracles.static import oracle
-from transition_parser.states.costs import SYSTEMS, CorrectActions, GoldTrees
+from transition_parser.states.costs import SYSTEMS, Costs, GoldTrees
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS, DeviceTable
 from transition_parser.tasks import exploration
@@ -161,9 +161,9 @@ def test_the_bound_of_search_on_swaps_does_not_count():
     machine.swaps_left = None
     positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])
     relations = torch.tensor([[table.relations.index(label) for label in tree.relations] + [0]])
-    correct = CorrectActions(machine, GoldTrees(positions, relations))
+    costs, gold = Costs(machine, positions), GoldTrees(positions, relations)
     taken = []
     while not bool(machine.is_final().all()):
-        taken.append(correct.now().actions.float().argmax(1))
+        taken.append(costs.correct(gold).actions.float().argmax(1))
         machine.apply(taken[-1])
     assert system.replay(words, [table.actions[int(token)] for token in taken]) == tree

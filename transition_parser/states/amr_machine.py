@@ -6,6 +6,7 @@ of nodes, V action tokens, C columns of `ActionTable`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -226,10 +227,7 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor, new_values: Mapping[str
 
 
 def _any_of(columns: tuple[ActionClass, ...], column: Tensor) -> Tensor:
-    listed = column == columns[0]
-    for other in columns[1:]:
-        listed = listed | (column == other)
-    return listed
+    return functools.reduce(torch.logical_or, (column == one for one in columns))
 
 
 def find_legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: int) -> Tensor:
@@ -344,8 +342,6 @@ class AmrMachine(BatchedMachine):
         )
         return States(columns, context, stack, buffer, frames=found)
 
-    # --- what a network sees ----------------------------------------------------------------
-
     def stack_ranks(self) -> Tensor:
         """Return ranks (R, P): 1 for the current span, k + 1 for the word of the k-th node from the top, 0 for others.
 
@@ -380,8 +376,6 @@ class AmrMachine(BatchedMachine):
     def context(self) -> Tensor:
         """Return what legality depends on besides the columns, (R, 2), or (R, 6 + N) in search."""
         return self._context
-
-    # --- taking actions ---------------------------------------------------------------------
 
     def _apply(self, tokens: Tensor) -> None:
         self._make_room()
@@ -429,8 +423,6 @@ class AmrMachine(BatchedMachine):
             if self._most_nodes == slots:
                 self.nodes = F.pad(self.nodes, (0, 0, 0, _FEW))
         self._most_nodes += 1
-
-    # --- reading the state ------------------------------------------------------------------
 
     def _unbound(self) -> tuple[Rows, Nodes]:
         return Rows(*self.numbers.unbind(1)), Nodes(*self.nodes.unbind(2))

@@ -64,27 +64,6 @@ class Correct(NamedTuple):
     gold_arcs: Tensor  # the correct actions that build an arc of the gold tree, at most one for each kind
 
 
-class CorrectActions:
-    """The correct actions in the current states of a batched machine. Each row is a sentence."""
-
-    def __init__(self, machine: DependencyMachine, gold: GoldTrees) -> None:
-        self.machine, self.gold, self.costs = machine, gold, Costs(machine, gold.heads)
-
-    def now(self) -> Correct:
-        """Return the correct actions in the current states."""
-        machine, table = self.machine, self.machine.table
-        costs, legal_columns = self.costs.now(), machine.legal_columns()
-        columns = legal_columns & (costs == costs.amin(1, keepdim=True))
-        effects, words = effects_table(table.system, self.gold.heads.device), machine.words()
-        dependents, heads = words[:, effects[:, 0]], words[:, effects[:, 1]]
-        index = dependents.clamp(0, self.gold.heads.size(1) - 1)
-        is_gold = (effects[:, 0] > 0) & (self.gold.heads.gather(1, index) == heads)
-        is_gold, relation = is_gold[:, table.column], self.gold.relations.gather(1, index)[:, table.column]
-        actions = machine.legal() & columns[:, table.column] & ((table.relation == relation) | ~is_gold)
-        explorable = legal_columns & (costs <= machine.root[:, None])
-        return Correct(columns, explorable & ~columns, actions, actions & is_gold)
-
-
 class Costs:
     """The costs of the actions of a machine, which does not limit swaps, in its current configurations."""
 
@@ -104,6 +83,20 @@ class Costs:
         legal = self.machine.legal_columns()
         found = self._with_swap(lost - lost[:1], legal)
         return torch.where(legal, found.index_select(0, self.rows).t(), ILLEGAL)
+
+    def correct(self, gold: GoldTrees) -> Correct:
+        """Return the correct actions in the current states, given the trees whose heads the costs are of."""
+        machine, table = self.machine, self.machine.table
+        costs, legal_columns = self.now(), machine.legal_columns()
+        columns = legal_columns & (costs == costs.amin(1, keepdim=True))
+        effects, words = effects_table(table.system, gold.heads.device), machine.words()
+        dependents, heads = words[:, effects[:, 0]], words[:, effects[:, 1]]
+        index = dependents.clamp(0, gold.heads.size(1) - 1)
+        is_gold = (effects[:, 0] > 0) & (gold.heads.gather(1, index) == heads)
+        is_gold, relation = is_gold[:, table.column], gold.relations.gather(1, index)[:, table.column]
+        actions = machine.legal() & columns[:, table.column] & ((table.relation == relation) | ~is_gold)
+        explorable = legal_columns & (costs <= machine.root[:, None])
+        return Correct(columns, explorable & ~columns, actions, actions & is_gold)
 
     def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
         """Return (K + 2, R), the costs of all actions, given the arcs that K actions lose, (K, R).
@@ -164,13 +157,6 @@ class _After(NamedTuple):
         buffer.scatter_(2, torch.where(buffer_pops[:, None] > 0, words[:, 3], width)[..., None], False)
         return cls(root, stack, positions < (depth + pushes)[..., None], buffer)
 
-    def words_on_stack(self) -> Tensor:
-        """Return (K, R, P + 1) bool, True for words on the stack."""
-        places = torch.where(self.on_stack, self.stack, self.stack.size(2) - 1)
-        found = torch.zeros_like(self.on_stack).scatter_(2, places, True)
-        found[..., -1] = False
-        return found
-
     def swapped(self, rank: Tensor) -> _After:
         """Return the configurations after all pending swaps, which move words that are out of order to the buffer."""
         far, of_words = rank.size(1), rank.expand_as(self.stack)
@@ -191,7 +177,8 @@ def _lost_arcs(after: _After, gold: _Gold) -> Tensor:
     below = torch.where(lower < 0, after.root, after.stack.gather(2, lower.clamp_min(0)))
     heads = gold.heads.expand_as(after.stack).gather(2, after.stack)
     lost_on_stack = after.on_stack & (heads != below) & ~after.buffer.gather(2, heads)
-    there = (after.words_on_stack() | after.buffer).scatter(2, after.root.expand(*after.stack.shape[:2], 1), True)
+    there = after.buffer.scatter(2, torch.where(after.on_stack, after.stack, after.stack.size(2) - 1), True)
+    there.scatter_(2, after.root.expand(*after.stack.shape[:2], 1), True)
     lost_in_buffer = after.buffer & ~there.gather(2, gold.heads.expand_as(after.stack))  # their heads were popped
     return lost_on_stack.sum(2) + lost_in_buffer.sum(2)
 

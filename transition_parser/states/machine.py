@@ -98,8 +98,6 @@ class DependencyMachine(BatchedMachine):
         self._read()
         self.follow()
 
-    # --- what a network sees ----------------------------------------------------------------
-
     def stack_ranks(self) -> Tensor:
         return self._ranks_in(self.stack, self.depth)
 
@@ -124,8 +122,6 @@ class DependencyMachine(BatchedMachine):
         shift_ids = self.features[:, :, SHIFT_ID]
         of_front = shift_ids.gather(1, self._front.clamp_max(shift_ids.size(1) - 1)[:, None])
         return of_front.masked_fill((self._front == self.root)[:, None], NO_WORD)
-
-    # --- taking actions ---------------------------------------------------------------------
 
     def _apply(self, tokens: Tensor) -> None:
         legal = self.table.token_legal(tokens, self._columns, self.context())
@@ -152,8 +148,6 @@ class DependencyMachine(BatchedMachine):
         position = torch.where(pushed, size, self.width)
         array.scatter_(1, position[:, None], words.gather(1, source[:, None]))
         return size + pushed
-
-    # --- reading the state ------------------------------------------------------------------
 
     def _read(self) -> None:
         """Read S0, S1 and B0 from the stack and the buffer, and compute the legal columns."""

@@ -215,8 +215,6 @@ class BatchedMachine(ABC):
         # −1 for never.
         self._last: dict[str, Tensor] = {}
 
-    # --- what a network sees ----------------------------------------------------------------
-
     @abstractmethod
     def stack_ranks(self) -> Tensor:
         """Return the field `stack` of `States`, (R, P)."""
@@ -247,8 +245,6 @@ class BatchedMachine(ABC):
             values[FRAMES] = self.frames()
         return States(self.legal_columns(), self.context(), **values)
 
-    # --- legality ---------------------------------------------------------------------------
-
     def legal_columns(self) -> Tensor:
         """Return (R, C) bool, True for the legal columns of the `ActionTable`."""
         return self._columns
@@ -268,8 +264,6 @@ class BatchedMachine(ABC):
     def legality(self) -> Tensor:
         """Return the legality of tokens, (R, V) float: 1, 0 or −1, see `DeviceTable.legality`."""
         return self.table.legality(self.legal_columns(), self.context())
-
-    # --- taking actions and choosing rows ---------------------------------------------------
 
     def apply(self, tokens: Tensor) -> None:
         """Take the action of each row's token, (R,). An illegal token leaves its row unchanged."""

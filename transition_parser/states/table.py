@@ -139,7 +139,8 @@ class ActionTable(TokenArrays[np.ndarray]):
         the lexicon or the counts, in sorted order, has one row for each set of FRAME actions that it may have. Before
         these rows stands one for each set, which serves all other spans.
     prior: the tokens of each row of `lexicon` that have a prior, and all other tokens that the counts have for its span
-    prior_values: the value of `lexical_prior` for each of the tokens in `prior`
+    prior_values: log (p · n) for each of the n tokens of a row of `prior`; p is its share of the counts of all n, each
+        plus one (smoothing)
     sets: the sets of FRAME tokens that a span may have
     span_rows: the first row of all other spans (0), and of each span; then the number of rows. Without
         FIRST_ROW, as `row_sets`
@@ -353,7 +354,9 @@ class ActionTable(TokenArrays[np.ndarray]):
             prior = []
             for span, row in zip(of_row, rows, strict=True):
                 counted = {ids[token]: count for token, count in counts.get(span, {}).items() if token in ids}
-                prior.append(lexical_prior({**dict.fromkeys(row, 0), **counted} if counted else {}))
+                weights = {token: counted.get(token, 0) + 1 for token in (*row, *counted)} if counted else {}
+                total = sum(weights.values())
+                prior.append({token: math.log(one / total * len(weights)) for token, one in weights.items()})
             self.prior = RaggedRows.of([*none, *map(list, prior)])
             self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
 
@@ -424,18 +427,6 @@ class ActionTable(TokenArrays[np.ndarray]):
 def _smallest(array: np.ndarray) -> np.ndarray:
     kinds = (np.int8, np.int16, np.int32) if array.dtype == np.int64 else ()
     return next((small for kind in kinds if np.array_equal(small := array.astype(kind), array)), array)
-
-
-def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:
-    """Return log (p · n) for each of the n actions that may name a node of a span; p is its probability.
-
-    counts: action → how many nodes of the span it made in training; p comes from these counts plus one (smoothing)
-
-    >>> {action: round(value, 2) for action, value in lexical_prior({1: 6, 2: 0}).items()}
-    {1: 0.56, 2: -1.39}
-    """
-    total = sum(counts.values()) + len(counts)
-    return {action: math.log((count + 1) / total * len(counts)) for action, count in counts.items()}
 
 
 def _lacks(action: str, system: TransitionSystem) -> InputError:

@@ -16,7 +16,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ActionScores, ParserModel, StateDecoder
-from transition_parser.states.costs import SYSTEMS, Correct, CorrectActions, GoldTrees
+from transition_parser.states.costs import SYSTEMS, Correct, Costs, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 
@@ -53,7 +53,7 @@ def explore(
         machine = cast(DependencyMachine, search.machine)
         # no limit on SWAPs, unlike in search: derivations end, because SWAP is taken only where the gold tree needs it
         machine.swaps_left = None
-        oracle = CorrectActions(machine, gold)
+        costs = Costs(machine, gold.heads)
         tokens = torch.full_like(encoder_out.lengths, decoder.table.end)
         taken: list[Tensor] = []
         states: list[States] = []
@@ -61,7 +61,7 @@ def explore(
         steps = torch.zeros_like(tokens)
         while True:
             states.append(machine.observe())
-            correct.append(oracle.now())
+            correct.append(costs.correct(gold))
             going_on = ~machine.is_final()
             steps += going_on
             if not bool(going_on.any()):

@@ -58,9 +58,6 @@ class ArcStandard(TreeSystem):
     kinds = tuple(_STANDARD)
     spec = Spec(_STANDARD, closes_on_stack=True)
 
-    def max_actions(self, n: int) -> int:
-        return 2 * n + 1 + self.max_swaps(n)
-
     def swap(self, gold: GoldTree, stack: list[int], buffer: list[int]) -> bool:
         """A swap waits while the top of the stack and the front of the buffer belong to one projective component.
 
@@ -113,9 +110,6 @@ class ArcHybrid(TreeSystem):
     name = "arc-hybrid"
     kinds = tuple(_HYBRID)
     spec = Spec(_HYBRID, closes_on_stack=False)
-
-    def max_actions(self, n: int) -> int:
-        return 2 * n + self.max_swaps(n)
 
     def swap(self, gold: GoldTree, stack: list[int], buffer: list[int]) -> bool:
         """A swap waits while the front still has to become the left dependent of a word of its projective component.
@@ -175,9 +169,6 @@ class ArcEager(TreeSystem):
     name = "arc-eager"
     kinds = tuple(_EAGER)
     spec = Spec(_EAGER, closes_on_stack=False, reads_arcs=True)
-
-    def max_actions(self, n: int) -> int:
-        return 2 * n
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         heads, last_child = gold.heads, gold.last_child

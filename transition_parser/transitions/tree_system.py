@@ -199,9 +199,9 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         self.roots = roots or RootRelations()
         self.once = once
 
-    def max_swaps(self, n: int) -> int:
-        """Return the most actions that SWAP adds to a derivation over n words: two words are swapped at most once."""
-        return n * (n - 1) if Kind.SWAP in self.kinds else 0
+    def max_actions(self, n: int) -> int:
+        # two words are swapped at most once, and SHIFT follows each SWAP
+        return 2 * n + self.spec.closes_on_stack + (n * (n - 1) if Kind.SWAP in self.kinds else 0)
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of a lazy static oracle, which build `gold`, a tree that the system can build.
