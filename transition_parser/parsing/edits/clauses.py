@@ -15,57 +15,44 @@ _ASKED = {
     "how": ("manner", "manner"),
     "who": ("person", "ARG0"),
     "what": ("thing", "-"),
-    "which": ("thing", "-"),
 }
 _ASKING = frozenset(word_list("edits: asking"))
 _AFTER_QUESTIONS = frozenset(word_list("edits: after questions"))
 _COPULAS = frozenset(word_list("edits: copulas"))
-_ROLES = frozenset("ARG1 ARG2 ARG3 time location manner topic".split())
-_FRAME = re.compile(r".*-\d\d")
 _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | _COPULAS | {"am", "has", "have", "had", "can", "may"}
-_MODALS = {"possible-01": "ARG1", "recommend-01": "ARG1", "obligate-01": "ARG2"}
 _OF_FORMS = dict.fromkeys(("can", "could", "may", "might"), "possible-01") | {"should": "recommend-01"}
-_NO_MODALS = (*_MODALS, *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice")
+_NO_MODALS = ("possible-01", "recommend-01", *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice")
 _REQUESTED = frozenset(word_list("edits: requested"))
-_REQUESTING = ("can", "could", "will", "would")
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
 
 
 def mend_questions(draft: Draft) -> None:
     """Give the clause after *where*, *when*, *how*, *who* or *why* what it asks for, below the verb before it."""
-    for node in draft.nodes_of("where"):
-        draft.labels[node] = "place"
-    for word in [place for place, form in enumerate(draft.forms) if form in _ASKED and place]:
-        links = [edge for edge in draft.edges if draft.place(edge.source) < word < draft.place(edge.target)]
-        links = [edge for edge in links if edge.role in _ROLES and word - draft.place(edge.source) <= 3]
-        links = [
-            edge for edge in links if is_asking(draft, edge.source) and _FRAME.fullmatch(draft.labels[edge.target])
-        ]
+    for word in [place for place, form in enumerate(draft.forms) if form in _ASKED]:
+        links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
+        links = [edge for edge in links if is_asking(draft, edge.source) and draft.is_frame(edge.target)]
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
             _ask(draft, links[0], *_ASKED[draft.forms[word]])
         elif not links:
             _ask_predicate(draft, word, *_ASKED[draft.forms[word]])
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
         verb = draft.below(cause).get("ARG0", cause)
-        if is_asking(draft, verb) and draft.place(verb) < draft.forms.index("why"):
+        if is_asking(draft, verb):
             asked = draft.new_node("thing", False, cause)
             draft.replace_edge(Edge(cause, "ARG0", verb), Edge(cause, "ARG0", asked), Edge(verb, "ARG1", asked))
-            clause = Edge(verb, "ARG1", draft.below(cause).get("ARG1", -1))
-            if clause in draft.edges:
-                draft.replace_edge(clause)
+            draft.replace_edge(Edge(verb, "ARG1", draft.below(cause).get("ARG1", -1)))
 
 
 def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
     below = draft.below(link.target)
     unknown = next((node for node in below.values() if draft.labels[node] == "amr-unknown"), None)
-    if role == "ARG0" and (role in below or 0 not in draft.core_roles(link.target)):
-        role = "ARG1"
     if unknown is None and (role in below or role == "-"):  # *what* has any role, which search knows
+        return
+    if link.role != "ARG1" and "ARG1" in draft.below(link.source):  # *saw him when it rained*
         return
     asked = draft.new_node(concept, False, link.target) if unknown is None else unknown
     draft.labels[asked] = concept
-    is_free = "ARG1" not in draft.below(link.source)
-    draft.replace_edge(link, link._replace(role="ARG1" if is_free else link.role, target=asked))
+    draft.replace_edge(link, link._replace(role="ARG1", target=asked))
     if unknown is None:
         draft.add_edge(link.target, role, asked)
 
@@ -80,8 +67,7 @@ def _ask_predicate(draft: Draft, word: int, concept: str, role: str) -> None:
     if len(verbs) != 1 or len(subjects) != 1 or re.search(r"\w", draft.forms[end + 1]):
         return
     (verb,), (subject,) = verbs, subjects
-    of_word = [node for node in draft.at(word) if draft.labels[node] in ("location", "place")]
-    removed = {*draft.nodes_of("amr-unknown"), *of_word}
+    removed = {*draft.nodes_of("amr-unknown"), *draft.at(word)}
     draft.remove_edges(lambda edge: not removed.isdisjoint(edge[::2]) or {*edge[::2]} == {verb, subject})
     draft.removed |= removed
     asked = draft.new_node(concept, False, subject)
@@ -104,10 +90,10 @@ def mend_conditions(draft: Draft) -> None:
 
 def _so(draft: Draft, place: int) -> None:
     """Make what stands before *, so* the cause of what stands after it."""
-    for node in [node for node in draft.at(place) if draft.labels[node] == "cause-01"]:
+    for node in draft.at(place):
         below = draft.below(node)
-        cause, result = below.get("ARG0", -1), below.get("ARG1", -1)
-        if draft.place(result) < place < draft.place(cause) and result >= 0:
+        cause, result = below.get("ARG0", node), below.get("ARG1", node)
+        if draft.labels[node] == "cause-01" and draft.place(result) < place < draft.place(cause):
             draft.replace_edge(Edge(node, "ARG0", cause), Edge(node, "ARG1", cause))
             draft.replace_edge(Edge(node, "ARG1", result), Edge(node, "ARG0", result))
 
@@ -115,56 +101,47 @@ def _so(draft: Draft, place: int) -> None:
 def _unless(draft: Draft, place: int) -> None:
     """Negate the condition after *unless*, not the clause above it."""
     for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
-        condition = draft.below(edge.source).get("condition")
-        if condition is not None and "polarity" not in draft.below(condition):
-            draft.replace_edge(edge, edge._replace(source=condition))
+        draft.replace_edge(edge, edge._replace(source=draft.below(edge.source).get("condition", edge.source)))
 
 
 def mend_direct_questions(draft: Draft) -> None:
     """Put what a question asks for in its place."""
     forms, asked = draft.forms, draft.nodes_of("amr-unknown")
-    first = forms[0]
-    asks_whole = first in _AUXILIARIES and "?" in forms[-2:] and {"imperative", "amr-choice"}.isdisjoint(draft.labels)
-    if asks_whole and not asked and (draft.is_frame(draft.top) or first in _OF_FORMS):  # *do you know why*
+    first, second, third = [*forms, ""][:3]
+    is_whole = first in _AUXILIARIES and "?" in forms[-2:] and {"imperative", "amr-choice"}.isdisjoint(draft.labels)
+    if is_whole and not asked and draft.is_frame(draft.top):  # *do you know why*
         asked = [draft.add_below(draft.top, "polarity", "amr-unknown")]
     if len(asked) != 1:
         return
     (unknown,) = asked
-    if (
-        first == "what"
-        and forms[1] in ("a", "an")
-        and "?" not in forms[-2:]
-        and draft.neighbors(unknown) == {draft.top}
-    ):
-        draft.removed.add(unknown)  # *What a day!*
+    if first == "what" and second in ("a", "an") and draft.neighbors(unknown) == {draft.top}:  # *What a day!*
+        draft.removed.add(unknown)
         draft.add_below(draft.top, "mode", "expressive")
         return
-    edges = [edge for edge in draft.edges if unknown in (edge.source, edge.target)]
-    if first in _AUXILIARIES and {edge[1:] for edge in edges if edge.role != "polite"} == {("polarity", unknown)}:
-        _ask_whole(draft, unknown, [edge for edge in edges if edge.role != "polite"])
-    for source, role, target in edges:
-        edge, begins = Edge(source, role, target), tuple(forms[:3])
-        if role in _OF_VERBS and (verb := draft.below(source).get(_MODALS.get(draft.labels[source], ""))):
-            draft.replace_edge(edge, Edge(verb, _OF_VERBS[role], unknown))  # *how far can it jump*
-        elif role == "quant" and begins[:2] == ("how", "much") and begins[2] in _COPULAS and source == draft.top:
+    edges = [edge for edge in draft.edges if unknown in edge[::2] and edge.role != "polite"]
+    if first in _AUXILIARIES and {edge[1:] for edge in edges} == {("polarity", unknown)}:
+        _ask_whole(draft, unknown, edges)
+    for edge in edges:
+        source, role, target = edge
+        below = draft.below(source)
+        if role in _OF_VERBS and draft.labels[source] == "possible-01" and "ARG1" in below:  # *how far can it jump*
+            draft.replace_edge(edge, Edge(below["ARG1"], _OF_VERBS[role], unknown))
+        elif first == "how" and second == "much" and third in _COPULAS and source == draft.top:
             draft.top = draft.new_node("cost-01", False, unknown)
             draft.replace_edge(edge, Edge(draft.top, "ARG1", source), Edge(draft.top, "ARG2", unknown))
-        elif role == "mod" and source == unknown and first == "where" and begins[1] in _COPULAS:
-            draft.top = draft.new_node("be-located-at-91", False, unknown)
-            draft.replace_edge(edge, Edge(draft.top, "ARG1", target), Edge(draft.top, "ARG2", unknown))
-        elif role == "mod" and target == unknown and first == "what" and begins[2] in _COPULAS and not draft.at(1):
-            kind = draft.new_node(draft.words[1].lemma, False, unknown)  # *what time is it*
+        elif first == "what" and role == "mod" and third in _COPULAS and not draft.at(1):  # *what time is it*
+            kind = draft.new_node(draft.words[1].lemma, False, unknown)
             draft.replace_edge(edge, Edge(kind, "mod", unknown), Edge(kind, "domain", source))
-            draft.top = kind if source == draft.top else draft.top
-        elif role == "ARG0" and first.startswith("wh") and forms[1] in _AUXILIARIES - _COPULAS:
-            object_ = Edge(source, "ARG1", draft.below(source).get("ARG1", unknown))
-            if 1 < draft.place(object_.target) < draft.place(source):  # *who did the police arrest*
+            draft.move_top(source, kind)
+        elif role == "ARG0" and second in _AUXILIARIES - _COPULAS:  # *who did the police arrest*
+            object_ = Edge(source, "ARG1", below.get("ARG1", unknown))
+            if 1 < draft.place(object_.target) < draft.place(source):
                 draft.replace_edge(object_, object_._replace(target=unknown))
                 draft.replace_edge(edge, edge._replace(target=object_.target))
-        elif role == "mod" and source == unknown and first == "whose":
+        elif first == "whose" and source == unknown:
             draft.replace_edge(edge, Edge(target, "poss", unknown))
-        elif role[:3] == "ARG" and begins[:2] == ("which", "of") and draft.labels[source] != "include-91":
-            before = [one for one in draft.below(source).values() if 1 < draft.place(one) < draft.place(source)]
+        elif first == "which" and second == "of" and role[:3] == "ARG" and draft.labels[source] != "include-91":
+            before = [one for one in below.values() if 1 < draft.place(one) < draft.place(source)]
             if before or source != draft.top:  # *which of your sisters lives here*
                 draft.replace_edge(edge, Edge(min([*before, source], key=draft.place), "mod", unknown))
 
@@ -180,19 +157,14 @@ def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
         return
     first, second = draft.forms[:2]
     is_asked = first in ("can", "could") and draft.words[draft.place(draft.top)].lemma in _REQUESTED
-    if (
-        (is_asked or "please" in draft.forms)
-        and first in _REQUESTING
-        and second == "you"
-        and "possible-01" not in draft.labels
-    ):
-        draft.remove_edges(edges.__contains__)
+    if second == "you" and "possible-01" not in draft.labels and (is_asked or "please" in draft.forms):
         draft.merge(unknown, draft.top)
+        draft.remove_edges(lambda edge: edge.role == "polarity" and edge.source == edge.target)
         for role, label in (("mode", "imperative"), ("polite", "+")):
             if role not in draft.below(draft.top):
-                draft.add_edge(draft.top, role, draft.new_node(label, True, draft.top))
+                draft.add_below(draft.top, role, label)
         return
-    if first in _OF_FORMS and "?" in draft.forms[-2:] and not any(map(draft.nodes_of, _NO_MODALS)):
+    if first in _OF_FORMS and not any(map(draft.nodes_of, _NO_MODALS)):
         modal = draft.new_node(_OF_FORMS[first], False)
         draft.add_edge(modal, "ARG1", draft.top)
         draft.top = modal

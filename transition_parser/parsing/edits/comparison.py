@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
 
 _DEGREES = ("more", "less", "most", "least", "equal", "more-than", "less-than", "than")
@@ -24,19 +22,21 @@ def may_compare(draft: Draft) -> bool:
 
 def mend_comparisons(draft: Draft) -> None:
     """Give comparisons before *than* and *as* their degrees, qualities and sides."""
-    comparatives = [place for place in range(1, len(draft.words)) if _is_comparative(draft, place)]
-    for place in comparatives:
-        if draft.forms[place - 1] in ("had", "'d") and draft.forms[place] == "better":
+    forms = draft.forms
+    for place, form in enumerate(forms):
+        if form == "better" and forms[place - 1] in ("had", "'d"):
             _recommend(draft, place)
     if draft.tree is not None and may_compare(draft):
         view = TreeView(draft, draft.tree)
-        for place in [place for place, form in enumerate(draft.forms) if form in _SECONDS]:
-            if draft.forms[place : place + 3] == ["as", "soon", "as"]:
+        for place, form in enumerate(forms):
+            if forms[place : place + 3] == ["as", "soon", "as"]:
                 _as_soon(view, place)
-            elif draft.forms[place - 1] != "soon" and (words := _words_of(view, place)) is not None:
-                _compare(view, words)
-    both = [place for place in comparatives if draft.forms[place - 1] == "the" and draft.forms[place - 2] in ("", ",")]
-    if len(both) == 2 and both[0] == 1:
+            elif form in _SECONDS and forms[place - 1] != "soon":
+                _compare(view, place)
+    both = [
+        place for place in range(1, len(draft.words)) if forms[place - 1] == "the" and _is_comparative(draft, place)
+    ]
+    if len(both) == 2 and both[0] == 1 and forms[both[1] - 2] == ",":
         _correlate(draft, *both)
 
 
@@ -48,16 +48,12 @@ def _is_comparative(draft: Draft, place: int) -> bool:
 
 def _recommend(draft: Draft, place: int) -> None:
     """Make *had better* a recommendation of the verb after it."""
-    after = [verb for verb in draft.frames if verb > place]
-    if draft.at(place) and after:
-        node, verb = draft.put(place, place + 1, "recommend-01", "ARG1"), draft.frames[min(after)]
-        draft.move_top(verb, node)
-        for edge in [*draft.edges]:
-            if edge.source == node or (edge.source, edge.target) == (verb, node):
-                draft.replace_edge(edge)
-            elif edge.target == verb:
-                draft.replace_edge(edge, edge._replace(target=node))
+    verb = next((node for after, node in sorted(draft.frames.items()) if after > place), None)
+    if verb is not None:
+        node = draft.put(place, place + 1, "recommend-01", "ARG1")
+        draft.remove_edges(lambda edge: edge.source == node or edge[::2] == (verb, node))
         draft.add_edge(node, "ARG1", verb)
+        draft.move_top(verb, node)
 
 
 def _as_soon(view: TreeView, place: int) -> None:
@@ -66,8 +62,7 @@ def _as_soon(view: TreeView, place: int) -> None:
     verb, clause = (draft.frames.get(view.heads[one], view.node(view.heads[one])) for one in (place + 1, place + 2))
     if len({verb, clause, -1} - inside) == 3:
         node = draft.new_node("as-soon-as", False, min(inside, default=clause))
-        for edge in [edge for edge in draft.edges if {*edge[::2]} & inside or {*edge[::2]} == {verb, clause}]:
-            draft.replace_edge(edge)
+        draft.remove_edges(lambda edge: bool({*edge[::2]} & inside) or {*edge[::2]} == {verb, clause})
         draft.removed |= inside
         draft.add_edge(verb, "time", node)
         draft.add_edge(node, "op1", clause)
@@ -76,7 +71,7 @@ def _as_soon(view: TreeView, place: int) -> None:
 def _correlate(draft: Draft, *places: int) -> None:
     """Make *the sooner …, the better …* `correlate-91` of two degrees."""
     qualities = first, second = [draft.at(place) for place in places]
-    if all(qualities):
+    if first and second:
         draft.remove_edges(lambda edge: edge.source in second and edge.target in first)
         node = draft.new_node("correlate-91", False)
         for number, nodes in enumerate(qualities, 1):
@@ -85,114 +80,95 @@ def _correlate(draft: Draft, *places: int) -> None:
                 have_degree = draft.new_node("have-degree-91", False, nodes[0])
                 draft.add_edge(have_degree, "ARG2", nodes[0])
                 degree = draft.add_below(have_degree, "ARG3", "more")
-            elif draft.labels[degree] == "most":
-                draft.labels[degree] = "more"
+            draft.labels[degree] = "less" if draft.labels[degree] == "less" else "more"
             draft.add_edge(node, f"ARG{number}", degree)
         draft.top = node
 
 
-class _Words(NamedTuple):
-    """The words of a comparison."""
-
-    owner: int  # what has the quality: a noun, or a verb
-    quality: int
-    marker: int  # the comparative, or the first *as*
-    other: int  # the head of the second side, after *than* or *as*
-    is_amount: bool  # *more money*, *as many people*, *sleeps more*
-
-
-def _words_of(view: TreeView, place: int) -> _Words | None:
-    """Return the words of the comparison before *than* or a second *as*, None for none."""
+def _compare(view: TreeView, place: int) -> None:
+    """Find the words of the comparison before *than* or a second *as*, and compare their nodes."""
     forms, is_as = view.draft.forms, view.draft.forms[place] == "as"
     markers = [one for one in range(place) if (forms[one] == "as" if is_as else _is_comparative(view.draft, one))]
-    if view.relations[place] not in ("case", "mark") or not markers:
-        return None
-    other, marker = view.heads[place], markers[-1]
-    head, above = view.heads[marker], view.heads[other]
-    is_beside = marker < head < place and (is_as or forms[marker] in _AMOUNTS)  # *more careful*, not *sleeps more*
-    quality = head if is_beside else marker
-    amount = quality if forms[quality] in _AMOUNTS else marker
-    is_amount = forms[amount] in _AMOUNTS and view.relations[amount] == "amod"
-    if is_amount:
-        owner, quality = view.heads[amount], amount
-    elif forms[quality] in _AMOUNTS and view.relations[quality] in ("advmod", "obj", "xcomp"):
-        owner, is_amount = view.heads[quality], True
-    elif view.relations[quality] in ("advmod", "amod") and view.dependent(quality, "nsubj") < 0:
-        owner = view.heads[quality]
-    elif (owner := view.dependent(quality, "csubj")) >= 0:  # *it is cheaper to rent than to buy*
-        above = quality if above in view.subtree(owner) else above
-    else:
-        owner = view.subject(quality)
-    if not view.nodes[other] and forms[other] in _AUXILIARIES:  # *than his wife does*
-        other = view.dependent(other, "nsubj")
-    is_joined = above in (marker, quality, *view.ancestors(quality))
-    return _Words(owner, quality, marker, other, is_amount) if is_joined and min(owner, other) >= 0 else None
-
-
-def _compare(view: TreeView, words: _Words) -> None:
-    """Give a comparison its quality, its degree and its two sides, which have no other places in the clause."""
-    draft = view.draft
-    qualities = [i for i in view.nodes[words.quality] if draft.labels[i] not in (*_DEGREES, *_COMPARISONS)]
-    quality = qualities[0] if len(qualities) == 1 else view.node(words.quality) if qualities else -1
-    owner, other = (draft.frames.get(word, view.argument(word)) for word in (words.owner, words.other))
-    found = _found(view, words, {quality, other} - {-1}, owner)
-    if owner < 0 or (quality < 0 and not words.is_amount) or len({owner, quality, other, *found}) < 3 + len(found):
+    if not markers or view.relations[place] not in ("case", "mark"):
         return
-    node = found[0] if found else draft.new_node("", False, quality if quality >= 0 else owner)
-    draft.labels[node] = _COMPARISONS[words.is_amount]
-    for one in found[1:]:
-        draft.merge(one, node)
-    if other < 0:
-        other = draft.below(node).get("ARG4", owner)
-        other = _another(view, words.other, owner) if other == owner else other
-    degree = _degree(draft, node, words.marker, {owner, quality, other})
+    marker, head, second = markers[-1], view.heads[markers[-1]], view.heads[place]
+    is_beside = marker < head < place and (is_as or forms[marker] in _AMOUNTS)  # *more careful*, not *sleeps more*
+    word = head if is_beside else marker
+    amount = word if forms[word] in _AMOUNTS else marker
+    is_amount = forms[amount] in _AMOUNTS and (amount == word or view.relations[amount] == "amod")
+    word = amount if is_amount else word
+    clause = view.dependent(word, "csubj")  # *it is cheaper to rent than to buy*
+    if is_amount or view.relations[word] in ("advmod", "amod"):
+        first = view.heads[word]
+    else:
+        first = clause if clause >= 0 else view.subject(word)
+    if forms[second] in _AUXILIARIES:  # *than his wife does*
+        second = view.dependent(second, "nsubj")
+    if min(first, second) >= 0:
+        _relate(view, marker, word, first, second)
+
+
+def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> None:
+    """Give a comparison one node, which has its degree, its quality and its sides; old edges between them go."""
+    draft = view.draft
+    owner, other = (draft.frames.get(one, view.argument(one)) for one in (first, second))
+    quality = next((i for i in view.nodes[word] if draft.labels[i] not in (*_DEGREES, *_COMPARISONS)), -1)
+    if owner < 0 or len({owner, other, quality}) < 3:
+        return
+    node = draft.new_node(_COMPARISONS[draft.forms[word] in _AMOUNTS], False, quality if quality >= 0 else owner)
+    places = (marker, *view.dependents[second])
+    for known in [known for label in _COMPARISONS for known in draft.nodes_of(label) if known != node]:
+        near = draft.neighbors(known) & {quality, other}
+        if near or draft.place(known) in places or draft.below(known).get("ARG2") == owner:
+            draft.merge(known, node)
+    below = draft.below(node)
+    if other < 0 and (other := below.get("ARG4", owner)) == owner:
+        other = _another(view, second, owner)
+    degree = _degree(draft, node, marker, {owner, quality, other})
     sides = {"ARG1": owner, "ARG2": quality, "ARG3": degree, "ARG4": other}
-    for role, side in sides.items():
-        if side >= 0 and Edge(node, role, side) not in draft.edges:
-            draft.add_edge(node, role, side)
-    is_predicate = view.dependent(words.quality, "nsubj", "csubj") >= 0
+    new = [Edge(node, role, side) for role, side in sides.items() if side >= 0]
+    old, inside = [*draft.edges], view.subtree(second)
+    for edge in new:
+        if edge not in old:
+            draft.add_edge(*edge)
+    is_predicate = view.dependent(word, "nsubj", "csubj") >= 0
     if is_predicate and draft.top in sides.values():
         draft.top = node
-    inside = view.subtree(words.other) if draft.labels[other] not in SUBJECTS.values() else range(len(draft.words))
-    for edge in [*draft.edges]:
-        is_old = edge.source == node and edge.target != sides.get(edge.role, edge.target)
-        is_twice = edge.source == node and edge.role not in sides and edge.target in sides.values()
-        is_between = {edge.source, edge.target} <= {*sides.values()} and edge.role[:3] != "ARG"
-        is_loose = is_between or (edge.target == degree and edge.source != node)
-        is_other = other in edge[::2] and node not in edge[::2]
-        if is_old and edge.target != owner and draft.labels[edge.target] == draft.labels[owner]:
+    for edge in old:
+        source, role, target = edge
+        ends = {source, target}
+        is_old = source == node and target != owner and sides.get(role, target) != target
+        is_between = ends <= {*sides.values()} and role[:3] != "ARG"
+        if source == node:
+            is_between = role in sides or target in sides.values()
+        elif target == degree:
+            is_between = True
+        if is_old and draft.labels[target] == draft.labels[owner]:
             draft.replace_edge(edge)
-            draft.merge(edge.target, owner)
-        elif is_old or is_twice or is_loose:
+            draft.merge(target, owner)
+        elif is_between and edge not in new:
             draft.change((edge, None))
-        elif is_other and not view.is_in(edge.source + edge.target - other, inside) and not draft.change((edge, None)):
-            if edge.target == other and edge.source != owner:  # *has more pupils than any other school*
+        elif other in ends and node not in ends and not view.is_in(source + target - other, inside):
+            if not draft.change((edge, None)) and target == other:  # *has more pupils than any other school*
                 draft.change((edge, edge._replace(target=owner)))
-        elif edge.target == quality and is_predicate and edge.source not in (node, owner):
+        elif target == quality and is_predicate and source not in (node, owner):
             draft.change((edge, edge._replace(target=node)))
-        elif edge[:2] == (quality, "polarity") and is_predicate:
+        elif edge[:2] == (quality, "polarity"):
             draft.change((edge, edge._replace(source=node)))
 
 
-def _found(view: TreeView, words: _Words, sides: Collection[int], owner: int) -> list[int]:
-    """Return the comparisons of the words, or beside their nodes, or with a verb for a quality."""
-    draft, places = view.draft, {words.marker, words.quality, *view.dependents[words.other]}
-    found = [i for i, label in enumerate(draft.labels) if label in _COMPARISONS and i not in draft.removed]
-    beside = {i for i in found if draft.below(i).get("ARG2") == owner or not draft.neighbors(i).isdisjoint(sides)}
-    return [i for i in found if draft.place(i) in places or i in beside]
-
-
 def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int:
-    """Return the degree of a comparison, a new one where it has none but one of its sides, and remove others."""
-    degrees = [edge.target for edge in draft.edges if edge[:2] == (node, "ARG3") and edge.target not in sides]
-    degrees.sort(key=lambda one: draft.place(one) == marker and draft.labels[one] not in _DEGREES)
-    at_word = [node for node, places in enumerate(draft.alignments) if places[:1] == (marker,)]
-    degrees += [one for one in at_word if draft.labels[one] in _DEGREES and one not in (*degrees, *draft.removed)]
+    """Return the degree of a comparison, a new one where it has none but one of its sides."""
     label = {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
-    degree, *others = degrees or [draft.new_node(label, False, node)]
+    degree = draft.below(node).get("ARG3", node)
+    if degree in {node, *sides}:
+        degree = draft.new_node(label, False, node)
     if draft.labels[degree] in _DEGREES or draft.place(degree) == marker:
         draft.labels[degree] = label
-    draft.removed.update(one for one in others if draft.neighbors(one) <= {node})
+    others = {one for one in draft.inside(marker, marker + 1) - {degree} if draft.labels[one] in _DEGREES}
+    draft.remove_edges(lambda edge: edge.source == node and edge.target in others)
+    for one in others:
+        draft.merge(one, degree)
     return degree
 
 
