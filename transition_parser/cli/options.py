@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import importlib
 import json
 import os
 import sys
@@ -157,20 +157,17 @@ def import_user_dir(folder: str | None) -> None:
     path = Path(folder).resolve()
     if not (path / "__init__.py").is_file():
         raise input_error("is not a folder with an __init__.py", folder)
-    spec = importlib.util.spec_from_file_location(path.name, path / "__init__.py")
-    assert spec is not None and spec.loader is not None  # the name ends in .py
-    there = sys.modules.get(path.name)
-    if there and not os.path.samefile(there.__file__ or os.devnull, path / "__init__.py") and path.name != _PACKAGE:
+    sys.path.insert(0, str(path.parent))
+    try:
+        module = importlib.import_module(path.name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "fairseq":
+            raise  # a bug of the imported package
+        raise missing_extra("train", f"the models of {folder}", str(error)) from None
+    finally:
+        sys.path.remove(str(path.parent))
+    if path.name != _PACKAGE and not os.path.samefile(module.__file__ or os.devnull, path / "__init__.py"):
         raise input_error("another module of this name is imported already: rename the folder", folder)
-    if there is None:
-        module = sys.modules[path.name] = importlib.util.module_from_spec(spec)
-        try:
-            spec.loader.exec_module(module)
-        except ModuleNotFoundError as error:
-            del sys.modules[path.name]
-            if (error.name or "").partition(".")[0] != "fairseq":
-                raise  # a bug of the imported package
-            raise missing_extra("train", f"the models of {folder}", str(error)) from None
 
 
 def print_figures(figures: dict, as_json: bool) -> None:

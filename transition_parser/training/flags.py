@@ -13,7 +13,6 @@ replaces the base's flag of the same name, and `!` removes a flag of the base. F
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import sys
@@ -152,6 +151,7 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism) -> None:
     from transition_parser.models.registry import architecture_of
     from transition_parser.modules.pretrained import EncoderFiles
     from transition_parser.storage.checkpoints import model_path
+    from transition_parser.tasks.optimization import fitting_warmup
 
     by_name = {flag.name: flag for flag in flags}
     for name in OURS & by_name.keys():
@@ -160,10 +160,16 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism) -> None:
         raise InputError("the config has no --arch: add --arch NAME to name the model")
     args = _parsed_by_fairseq(flags)
     metric = by_name.get("--best-checkpoint-metric")
-    if metric is not None and args.criterion == "legal_cross_entropy":  # other criteria may log other figures
-        _check_metric(metric, (*_LOSSES, *(predicted() if "--tag-loss" in by_name else ())), formalism)
+    known = (*formalism.figures, *_LOSSES, *(predicted() if "--tag-loss" in by_name else ()))
+    # other criteria may log other figures
+    if metric is not None and args.criterion == "legal_cross_entropy" and metric.value not in known:
+        problem = f"--best-checkpoint-metric {shortened(str(metric.value))} is no figure of {formalism.name}"
+        raise metric.error(f"{problem}: give one of {', '.join(known)}")
     try:
-        _check_length_and_rates(args)
+        if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
+            raise InputError("training would never end: give --max-epoch")
+        if args.lr_scheduler == "epochs_polynomial":
+            fitting_warmup(args.warmup_epochs, args.max_epoch)
         architecture = architecture_of(args.arch)
         architecture.options.of_namespace(args, architecture.defaults)
         if name := getattr(args, "pretrained", None):
@@ -174,33 +180,6 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism) -> None:
         named = re.findall(r"--[\w-]+", str(error))
         at = [flag for flag in flags if flag.name in named]
         raise (at[0].error(str(error)) if len(at) == 1 else error) from None
-
-
-def _check_metric(metric: Flag, others: Sequence[str], formalism: Formalism) -> None:
-    from transition_parser.parsing.formalisms import FORMALISMS
-
-    problem, known = f"--best-checkpoint-metric {shortened(str(metric.value))}", (*formalism.figures, *others)
-    for other in FORMALISMS:
-        if other is not formalism and metric.value in other.figures:
-            raise metric.error(f"{problem} is a score of {other.name}, but the files hold {formalism.name}")
-    if metric.value not in known:
-        raise metric.error(f"{problem} is no figure of validation: give one of {', '.join(known)}")
-
-
-def _check_length_and_rates(args: argparse.Namespace) -> None:
-    """Raise `InputError` for negative limits, training without an end, and bad rates."""
-    from transition_parser.tasks.optimization import fitting_warmup
-
-    for name, value in (("--max-epoch", args.max_epoch), ("--max-update", args.max_update)):
-        if (value or 0) < 0:
-            raise InputError(f"{name} {value} is negative: give 0 for no limit, or a larger number")
-    if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
-        raise InputError("training would never end: give --max-epoch")
-    if args.lr_scheduler == "epochs_polynomial":
-        fitting_warmup(args.warmup_epochs, args.max_epoch)
-    for rate in args.lr:
-        if not 0 < rate < math.inf:
-            raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
 
 
 def _parsed_by_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
