@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.small_models import task_of
-from transition_parser.data.dataset import Sentences, TransitionDataset, WordData
+from transition_parser.data.dataset import TransitionDataset, WordData
 
 ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["DET"], ["NUM"] * 3], "lemma": [["a", "b"], ["c"], ["d"] * 3]}
 COUNT = 400
@@ -49,7 +49,7 @@ def test_processes_that_load_data_know_the_epoch(tmp_path_factory):
     resources = task_of("arc-hybrid-swap", tmp_path_factory).resources
     words = [["sleeps", "barking"], ["dogs"]]
     source = resources.encode_all(words)
-    dataset = TransitionDataset(resources, Sentences(words, source, source), alpha=0.5)
+    dataset = TransitionDataset(resources, words, source, source, alpha=0.5)
     loader = torch.utils.data.DataLoader(dataset, None, num_workers=1, persistent_workers=True)
     found = []
     for epoch in (1, 2, 3):
@@ -59,10 +59,10 @@ def test_processes_that_load_data_know_the_epoch(tmp_path_factory):
     assert found[0] != found[1] != found[2]
 
 
-def test_each_sentence_has_a_derivation():
+def test_each_sentence_has_a_derivation(tmp_path_factory):
     one, two = ([torch.arange(3)] * count for count in (1, 2))
     with pytest.raises(ValueError, match="1 sentences, but 2 derivations: both must come from"):
-        Sentences([["a"]], one, two)
+        TransitionDataset(task_of("arc-hybrid-swap", tmp_path_factory).resources, [["a"]], one, two)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1), st.integers(1, 200), st.integers(1, 30), st.sampled_from([1, 2, 8]))

@@ -16,7 +16,7 @@ import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, made_once, run_here
 from tests.helpers.tiny_encoder import make_encoder
 from transition_parser import Parser
-from transition_parser.data.dataset import Sentences, TransitionDataset
+from transition_parser.data.dataset import TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.encoder import EncoderOut
@@ -197,7 +197,8 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
 
     def collated(**options) -> dict:
-        dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, **options)
+        pairs = (words_of(resources, sources), sources, targets)
+        dataset = TransitionDataset(resources, *pairs, references=graphs, **options)
         return dataset.collater([dataset[i] for i in range(len(sources))])
 
     batch = collated(needs=needs)
@@ -206,9 +207,9 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     return {**batch, "annotations": {name: [column[number] for number in fit] for name, column in annotations.items()}}
 
 
-def pairs_of(resources: Resources, sources: list[torch.Tensor], targets: list[torch.Tensor]) -> Sentences:
-    """Sentences of piece ids with their derivations."""
-    return Sentences([resources.words(ids.tolist()) for ids in sources], sources, targets)
+def words_of(resources: Resources, sources: list[torch.Tensor]) -> list[list[str]]:
+    """The words of sentences of piece ids."""
+    return [resources.words(ids.tolist()) for ids in sources]
 
 
 def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:

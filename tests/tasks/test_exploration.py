@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.helpers.crosses import USUAL_KINDS, mostly_slow
-from tests.helpers.small_models import MEMORYLESS, make_batch, make_folder, make_model, make_task, pairs_of, with_words
+from tests.helpers.small_models import MEMORYLESS, make_batch, make_folder, make_model, make_task, with_words, words_of
 from tests.helpers.strategies import random_heads
 from tests.helpers.tables import make_table
 from transition_parser.base.errors import InputError
@@ -97,7 +97,8 @@ def test_sentences_do_not_depend_on_their_neighbors(of_system):
     together = explore(model, batch["net_input"], gold, _policy(0.0))
     sources, targets = (list(side) for side in _unpadded(task, batch))
     for row in range(3):
-        trees = TransitionDataset(task.resources, pairs_of(task.resources, [sources[row]], [targets[row]]), trees=True)
+        one = [sources[row]]
+        trees = TransitionDataset(task.resources, words_of(task.resources, one), one, [targets[row]], trees=True)
         alone = trees.collater([trees[0]])
         found = explore(model, alone["net_input"], GoldTrees(**alone["net_input"]["trees"]), _policy(0.0))
         steps = int(found.steps[0])

@@ -38,22 +38,6 @@ class _Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sentences:
-    """The sentences of a corpus and their derivations. Raises `ValueError` if the numbers of both differ."""
-
-    words: Sequence[Sequence[str]]  # normalized
-    source: Sequence[Tensor]  # piece ids, 1-D tensors that end in `</s>`
-    target: Sequence[Tensor]  # action ids, likewise
-
-    def __post_init__(self) -> None:
-        if len(self.source) != len(self.target):
-            raise ValueError(
-                f"{len(self.source)} sentences, but {len(self.target)} derivations: both must come from one run of "
-                "`transition-parser preprocess` and `fairseq-preprocess`"
-            )
-
-
-@dataclass(frozen=True)
 class WordData:
     """The annotations of the words of a corpus, and functions that turn annotations into tensors."""
 
@@ -77,12 +61,17 @@ class WordData:
 
 
 class TransitionDataset(FairseqDataset):
-    """fairseq's pairs of piece ids and action ids; `alpha` is the probability of leaving out a merge of pieces."""
+    """fairseq's pairs of piece ids and action ids, 1-D tensors that end in `</s>`, of sentences of normalized words.
+
+    alpha: the probability of leaving out a merge of pieces
+    """
 
     def __init__(
         self,
         resources: Resources,
-        sentences: Sentences,
+        words: Sequence[Sequence[str]],
+        source: Sequence[Tensor],
+        target: Sequence[Tensor],
         annotations: WordData = WordData(),
         *,
         needs: Collection[str] = (),
@@ -91,8 +80,14 @@ class TransitionDataset(FairseqDataset):
         alpha: float | None = None,
         seed: int = 1,
     ) -> None:
-        self.resources, self.sentences, self.annotations = resources, sentences, annotations
-        self._lengths = np.array([[*map(len, side)] for side in (sentences.source, sentences.target)]).T  # (N, 2)
+        if len(source) != len(target):
+            raise ValueError(
+                f"{len(source)} sentences, but {len(target)} derivations: both must come from one run of "
+                "`transition-parser preprocess` and `fairseq-preprocess`"
+            )
+        self.resources, self.annotations = resources, annotations
+        self.words, self.source, self.target = words, source, target
+        self._lengths = np.array([[*map(len, side)] for side in (source, target)]).T  # (N, 2)
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable(resources.table)
@@ -103,13 +98,13 @@ class TransitionDataset(FairseqDataset):
         self._cached_bytes = 0
 
     def __len__(self) -> int:
-        return len(self.sentences.source)
+        return len(self.source)
 
     def __getitem__(self, index: int) -> dict:
-        source = self.sentences.source[index]
+        source = self.source[index]
         if self.alpha:
-            source = self.resources.sample(self.sentences.words[index], self.alpha, self._draws(index))
-        return {"id": index, "source": source, "target": self.sentences.target[index]}
+            source = self.resources.sample(self.words[index], self.alpha, self._draws(index))
+        return {"id": index, "source": source, "target": self.target[index]}
 
     def _draws(self, index: int) -> Iterator[float]:
         """Yield the random numbers that sample the pieces of a sentence, the same in any process and order."""
@@ -142,12 +137,12 @@ class TransitionDataset(FairseqDataset):
             net_input["features"] = known.features
         read, rest = self.annotations.split(ids, self.seed, self.epoch)
         if self.annotations.read is not None:
-            net_input["words"] = self.annotations.read([self.sentences.words[i] for i in ids], read)
+            net_input["words"] = self.annotations.read([self.words[i] for i in ids], read)
         if self.annotations.targets is not None:
             wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
             batch["tags"] = self.annotations.targets(rest, wide)
         if self.references is not None:
-            batch["references"] = [(self.sentences.words[i], self.references[i]) for i in ids]
+            batch["references"] = [(self.words[i], self.references[i]) for i in ids]
         return batch
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor) -> _Known:
@@ -155,7 +150,7 @@ class TransitionDataset(FairseqDataset):
         key = tuple(ids)
         if key in self._cache:
             return self._cache[key]
-        words = [self.sentences.words[i] for i in ids]
+        words = [self.words[i] for i in ids]
         features, needs = self.resources.features_of(words), TREE if self.trees else self.needs
         machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
         if self.trees:

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -129,8 +130,12 @@ class Resources:
         with errors_at(target_path if stored is None else Path(folder, TABLE)):
             table = ActionTable(parser.transition_system(), target.symbols, counts=counts, stored=stored)
         if stored is None:  # else these files have been checked before the table was stored
-            _check_pieces(source, pieces, source_path)
-            _check_actions(target, parser, table, target_path)
+            inventory, actions = pieces.inventory(), [*map(str, parser.actions())]
+            known = [token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None]
+            spans = parser.lexicon.spans.values() if parser.lexicon else ()
+            _check_symbols(source, inventory, inventory, f"pieces of {PIECES}", source_path)
+            _check_symbols(target, actions, known, f"actions of {PARSER}", target_path)
+            _check_symbols(target, [*chain.from_iterable(spans)], known, f"actions of {LEXICON}", target_path)
         columns, words = Columns.load(folder), load_words(folder)
         return cls(source, target, parser, pieces, table, fingerprint, columns, words)
 
@@ -218,35 +223,15 @@ def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
         raise input_error(f"can't be read ({shortened(str(error))}): export the model again", path) from None
 
 
-def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
-    inventory = pieces.inventory()
-    known = set(source.symbols)
-    _complain([piece for piece in inventory if piece not in known], f"does not list all pieces of {PIECES}", path)
-    own = set(inventory)
-    _complain([s for s in _listed(source) if s not in own], f"lists symbols that are not pieces of {PIECES}", path)
-
-
-def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable, path: Path) -> None:
-    listed = set(table.actions)
-    lacking = [str(action) for action in parser.actions() if action not in listed]
-    _complain(lacking, f"does not list all actions of {PARSER}", path)
-    known = {token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None}
-    _complain([s for s in _listed(target) if s not in known], f"lists symbols that are not actions of {PARSER}", path)
-    if parser.lexicon is not None:
-        named = {token for tokens in parser.lexicon.spans.values() for token in tokens}
-        _complain(sorted(named.difference(target.symbols)), f"does not list all actions of {LEXICON}", path)
-
-
-def _listed(vocabulary: Vocabulary) -> list[str]:
-    """Return the symbols of the dictionary's file, without the symbols that fill it up to a multiple of eight."""
-    return [symbol for symbol in vocabulary.symbols[len(SPECIAL) :] if not _FILLER.fullmatch(symbol)]
-
-
-def _complain(symbols: Sequence[str], problem: str, path: Path) -> None:
-    if symbols:
-        more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
-        raise input_error(
-            f"{problem}: {short_repr(symbols[0])}{more}; the files of the folder must be from one run of "
-            "`transition-parser preprocess` and `fairseq-preprocess --task transition_parsing`",
-            path,
-        )
+def _check_symbols(listed: Vocabulary, needed: Collection[str], known: Collection[str], what: str, path: Path) -> None:
+    """Raise `InputError` unless a dictionary's file lists all symbols of `needed`, and none that is not `known`."""
+    own = [symbol for symbol in listed.symbols[len(SPECIAL) :] if not _FILLER.fullmatch(symbol)]
+    lacking, unknown = sorted({*needed}.difference(own)), sorted({*own}.difference(known))
+    for symbols, problem in ((lacking, "does not list all"), (unknown, "lists symbols that are not")):
+        if symbols:
+            more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
+            raise input_error(
+                f"{problem} {what}: {short_repr(symbols[0])}{more}; the files of the folder must be from one run of "
+                "`transition-parser preprocess` and `fairseq-preprocess --task transition_parsing`",
+                path,
+            )

@@ -23,7 +23,7 @@ from torch import Tensor
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import keep_freed_memory, limit_instructions
-from transition_parser.data.dataset import Sentences, TransitionDataset, WordData
+from transition_parser.data.dataset import TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
 from transition_parser.kernels.encoders import has_fast_bf16
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
@@ -165,7 +165,9 @@ class TransitionParsingTask(FairseqTask):
         )
         self.datasets[split] = TransitionDataset(
             self.resources,
-            Sentences(words, source, target),
+            words,
+            source,
+            target,
             word_data,
             needs=self.needs,
             trees=self._of_trees or (training and self._explorer is not None),
