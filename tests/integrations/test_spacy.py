@@ -21,7 +21,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.integrations import spacy as integration
 from transition_parser.integrations.spacy import noun_chunks, sentences_of, set_trees, tree_sentences
 from transition_parser.parsing.parses import Parse
 from transition_parser.storage.cards import read_card
@@ -220,7 +219,7 @@ def test_documents_of_any_tokens_are_valid(trees, given_words, with_sentences):
 @given(st.data())
 def test_trees_of_any_shape_come_back(data):
     """Also those that are not projective, between and around white space."""
-    integration._extend(Token, "arc_score", default=None)
+    Token.set_extension("arc_score", default=None, force=True)
     words = data.draw(st.lists(st.sampled_from(["w", "w", "w", " ", "\n"]), min_size=1, max_size=14))
     starts = data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
     document = Doc(Vocab(), words=words, sent_starts=starts)

@@ -302,9 +302,9 @@ def _drawing(words: Sequence[str], nodes: Sequence[Node], edges: Sequence[Edge],
         low, high = min(low, x - half), max(high, x + half)
     parts = [text(word, x, y, "word") for word, (x, y) in zip(words, lines, strict=True)]
     parts += [text(str(i), x, y + 15, "tag") for i, (x, y) in enumerate(lines, 1)]
-    drawn = sorted(_edges(layout), key=lambda edge: edge.number)
-    parts += [edge.line for edge in drawn]
-    parts += [edge.role for edge in drawn]
+    drawn = sorted(_edges(layout))
+    parts += [line for _, line, _ in drawn]
+    parts += [role for _, _, role in drawn]
     parts += [_node(node, box, i == top) for i, (node, box) in enumerate(zip(nodes, layout.boxes, strict=True))]
     moved = element("g", *parts, transform=f"translate({number(_MARGIN - low)} {_MARGIN})")
     bottom = lines[-1][1] + 27 if lines else layout.floor - 22
@@ -326,13 +326,8 @@ def _word_places(words: Sequence[str], middle: float, width: float, top: float) 
     return [(x + middle - most / 2, y) for x, y in places]
 
 
-class _DrawnEdge(NamedTuple):
-    number: int
-    line: str
-    role: str
-
-
-def _edges(layout: AmrLayout) -> Iterator[_DrawnEdge]:
+def _edges(layout: AmrLayout) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each edge, its line and its role."""
     for parent, children in layout.forest.children.items():
         for k, child in enumerate(children):
             i, upper, lower = layout.forest.edge_to[child], layout.boxes[parent], layout.boxes[child]
@@ -354,11 +349,11 @@ def _edges(layout: AmrLayout) -> Iterator[_DrawnEdge]:
 
 def _edge(
     layout: AmrLayout, i: int, path: str, point: tuple[float, ...], place: tuple[float, float], again: bool = False
-) -> _DrawnEdge:
+) -> tuple[int, str, str]:
     line = element("path", class_="line again" if again else "line", d=path)
     arrow = tip(*point, kind="tip againtip" if again else "tip")
     role = text(layout.edges[i].role, place[0], place[1] + 4, "role", "againrole" if again else "")
-    return _DrawnEdge(i, *(element("g", *parts, class_="edge", data_edge=i) for parts in ((line, arrow), (role,))))
+    return i, *(element("g", *parts, class_="edge", data_edge=i) for parts in ((line, arrow), (role,)))
 
 
 def _corners(run: Run, upper: Box, lower: Box) -> list[tuple[float, float]]:

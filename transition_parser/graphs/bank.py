@@ -176,7 +176,8 @@ def parse_bank(
     for start, block in blocks(lines, path):
         with collected(skip_bad):
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
-            if entry.graph is not None or not is_header(entry.metadata):
+            is_header = entry.graph is None and not any(entry.metadata.get(key) for key in ("id", *TEXT_KEYS))
+            if not is_header:
                 _ = graphs and entry.amr  # raises an error for an entry without a graph
                 yield entry
 
@@ -217,11 +218,6 @@ def _aligned(entry: AmrEntry) -> AmrEntry:
 
 def _is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
-
-
-def is_header(metadata: Mapping[str, str]) -> bool:
-    """Return True for metadata without an id and a sentence, which belongs to the file and not to an entry."""
-    return not any(metadata.get(key) for key in ("id", *TEXT_KEYS))
 
 
 def metadata_of(comments: Iterable[str], path: str | None = None, start: int | None = None) -> dict[str, str]:

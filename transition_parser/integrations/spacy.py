@@ -262,13 +262,6 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
-    """Register an extension attribute once."""
-    given = (what.get("default"), what.get("method"), what.get("getter"), None)
-    if not kind.has_extension(name) or kind.get_extension(name) != given:
-        kind.set_extension(name, **what)
-
-
 def _model_files() -> tuple[str, ...]:
     """Return the names that the files of an exported model may have, its card included."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
@@ -286,10 +279,15 @@ class _Component(Pipe):
     """
 
     formalism: ClassVar[Formalism]
+    extensions: ClassVar[Sequence[tuple[Any, str, dict[str, Any]]]]  # the class, name and value of each attribute
     _read: Callable[[Doc, Sequence[DocSentence]], Iterator[AnySentence]]  # yields the sentences that have words
     _write: Callable[[Doc, Sequence[DocSentence], Sequence[Any]], None]  # writes the parses of all sentences
 
     def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
+        for kind, attribute, value in self.extensions:
+            given = (value.get("default"), value.get("method"), value.get("getter"), None)
+            if not kind.has_extension(attribute) or kind.get_extension(attribute) != given:
+                kind.set_extension(attribute, **value)
         self.name, self.model, self.options = name, model, dict(options)
         self._parser: Parser | None = None
         self._lock = Lock()
@@ -369,7 +367,7 @@ class TreeComponent(_Component):
     `root` is the relation of roots, such as `ROOT` of spaCy's own parsers.
     """
 
-    formalism = TREES
+    formalism, extensions = TREES, ((Token, "arc_score", {"default": None}),)
     _read = staticmethod(tree_sentences)
 
     @staticmethod
@@ -382,10 +380,6 @@ class TreeComponent(_Component):
     def _write(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
         set_trees(doc, sentences, parses, self.options["root"])
 
-    def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
-        super().__init__(name, model, options)
-        _extend(Token, "arc_score", default=None)
-
 
 class AmrComponent(_Component):
     """The component that writes AMRs into documents.
@@ -395,14 +389,13 @@ class AmrComponent(_Component):
     """
 
     formalism = AMR
+    extensions = (
+        (Doc, "to_amr", {"method": to_amr}),
+        (Span, "to_amr", {"method": to_amr}),
+        (Span, "amr", {"getter": amr_of}),
+        (Span, "amr_tokens", {"getter": amr_tokens_of}),
+    )
     _read, _write = staticmethod(amr_sentences), staticmethod(set_amrs)
-
-    def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
-        super().__init__(name, model, options)
-        _extend(Doc, "to_amr", method=to_amr)
-        _extend(Span, "to_amr", method=to_amr)
-        _extend(Span, "amr", getter=amr_of)
-        _extend(Span, "amr_tokens", getter=amr_tokens_of)
 
 
 def _register(kind: type[_Component], factory: str, model: str, assigns: Sequence[str]) -> Callable[..., _Component]:

@@ -89,7 +89,7 @@ class Clusters(NamedTuple):
     """The clusters of a text that show: a character for each, its position in `written`, and the position after it."""
 
     written: str
-    shown: str  # white space is kept
+    shown: str  # white space is kept; the same object as `written` where it is equal
     starts: Sequence[int]
     ends: Sequence[int]
 
@@ -106,11 +106,6 @@ class Clusters(NamedTuple):
                 starts.append(match.start())
                 ends.append(match.start() + size)
         return cls(text, "".join(shown), starts, ends)
-
-    @property
-    def is_plain(self) -> bool:
-        """True where `shown` is the text."""
-        return self.shown is self.written
 
 
 def _shown(cluster: str) -> tuple[str, int]:

@@ -86,12 +86,6 @@ def type_in_context(lemmas: Sequence[str], first: int, end: int, as_person: bool
     return next((lemma for lemma in lemmas[end + 2 : end + 5] if is_said and lemma in found["noun"]), None)
 
 
-def gene_symbol(name: str) -> str:
-    """Return a name as `genes.tsv` has symbols: letters and digits in capitals, A for *α* and *alpha*."""
-    plain = re.sub(r"[\W_]", "", name).upper().translate(_GREEK)
-    return re.sub("ALPHA|BETA|GAMMA|DELTA|EPSILON|ZETA|KAPPA", lambda letter: letter[0][0], plain)
-
-
 def gene_product(name: Sequence[str], as_other: bool = False) -> str | None:
     """Return `enzyme` or `protein` for a name of a gene, of its product or of their family, None for others.
 
@@ -100,7 +94,9 @@ def gene_product(name: Sequence[str], as_other: bool = False) -> str | None:
     """
     if as_other and not re.search(r"[a-z].*[A-Z]|\d", " ".join(name)):
         return None
-    symbol = gene_symbol(re.sub(r"/-?\d+[A-Z]?$", "", " ".join(name)))  # `ERK1/2`, but not the pathway `MEK/ERK`
+    plain = re.sub(r"/-?\d+[A-Z]?$", "", " ".join(name))  # `ERK1/2`, but not the pathway `MEK/ERK`
+    plain = re.sub(r"[\W_]", "", plain).upper().translate(_GREEK)
+    symbol = re.sub("ALPHA|BETA|GAMMA|DELTA|EPSILON|ZETA|KAPPA", lambda letter: letter[0][0], plain)
     return _gene_products().get(symbol) or ("enzyme" if _ENZYME.search(name[-1]) else None)
 
 

@@ -81,7 +81,7 @@ class Token(NamedTuple):
 
     def in_text(self, clusters: Clusters) -> Token:
         """Return a token of `clusters.shown` as a token of the text."""
-        if clusters.is_plain:
+        if clusters.shown is clusters.written:
             return self
         start, end = clusters.starts[self.start], clusters.ends[self.end - 1]
         if self.written is not None:
