@@ -41,6 +41,7 @@ def add_arguments(draft: Draft) -> None:
             _mend_subject(view, verb, frame)
             _mend_agent(view, verb, frame)
             _mend_object(view, verb, frame)
+            _add_receiver(view, verb, frame)
 
 
 def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
@@ -167,6 +168,15 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
             draft.add_edge(frame, "ARG1", node)
         elif view.places(old) and not view.is_in(old, view.subtree(verb)):
             draft.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))
+
+
+def _add_receiver(view: TreeView, verb: int, frame: int) -> None:
+    """Give a verb its indirect object: *sold you the pills*."""
+    draft, word = view.draft, view.dependent(verb, "iobj")
+    node = view.argument(word) if word >= 0 else -1
+    is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
+    if node >= 0 and is_free and node not in {frame, *draft.neighbors(frame)}:
+        draft.add_edge(frame, "ARG2", node)
 
 
 def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:

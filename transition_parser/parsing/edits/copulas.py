@@ -21,6 +21,8 @@ def mend_copulas(draft: Draft) -> None:
             _identify_name(draft, place)
         elif draft.words[place].lemma in _WEATHER and draft.forms[place - 1] in ("it", *_COPULAS, *BEFORE_VERBS):
             _remove_weather(draft, draft.frames.get(place, -1))
+        elif form == "been" and draft.forms[place + 1] == "to":
+            _locate(draft, place)
         elif form in _CAUSING:
             for node in filter(draft.is_frame, draft.at(place)):
                 below, roles = draft.below(node), draft.core_roles(node) or (0,)
@@ -33,6 +35,22 @@ def mend_copulas(draft: Draft) -> None:
             is_relative = relation == "acl:relcl" and subject >= 0 and draft.forms[subject] in ("who", "which", "that")
             if relation == "appos" or (is_relative and view.dependent(word, "cop") >= 0):
                 _identify(view, word)
+
+
+def _locate(draft: Draft, place: int) -> None:
+    """Make a place where somebody has been no predicate: *I have been to Oslo* is `be-located-at-91`."""
+    links = [
+        one for one in draft.edges if one.role == "mod" and draft.place(one.source) < place < draft.place(one.target)
+    ]
+    if len(links) == 1 and not draft.is_frame(links[0].target):
+        (subject, _, where), located = links[0], draft.new_node("be-located-at-91", False, links[0].target)
+        draft.replace_edge(links[0], Edge(located, "ARG1", subject), Edge(located, "ARG2", where))
+        for edge in [edge for edge in draft.edges if where in edge[::2] and edge.source != located]:
+            if edge.target == where:
+                draft.replace_edge(edge, edge._replace(target=located))
+            elif edge.role in ("time", "polarity", "frequency", "duration"):
+                draft.replace_edge(edge, edge._replace(source=located))
+        draft.move_top(where, located)
 
 
 def _remove_weather(draft: Draft, frame: int) -> None:

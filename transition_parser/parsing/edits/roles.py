@@ -229,7 +229,7 @@ class _Labeled:
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
         outside = {target for target, n in loose.items() if self.draft.edges[n].role in _OUTSIDE}
-        near, shared = self.draft.neighbors(node), self.shared(node)
+        near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
         near |= self._below(node)  # *destroys the new dam*
         near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
@@ -291,6 +291,12 @@ class _Labeled:
         lists = self.draft.lists_of(node)
         others = {edge.target for edge in self.draft.edges if edge.source in lists and edge.target != node}
         return {edge.target for edge in self.draft.edges if edge.source in others and core_role(edge.role) is not None}
+
+    def _of_degrees(self, node: int) -> set[int]:
+        """Return what follows from the degrees of a quality: *sleep* for *tired* in *too tired to sleep*."""
+        degrees = [edge.source for edge in self.draft.edges if edge[1:] == ("ARG2", node)]
+        degrees = [one for one in degrees if self.draft.labels[one] == "have-degree-91"]
+        return {edge.target for edge in self.draft.edges if edge.source in degrees and edge.role == "ARG6"}
 
     def _pronoun(self, place: int, frame: int) -> int | None:
         """Return the node of the pronoun that a word is, a new one if there is none, None if there are several.
