@@ -30,10 +30,11 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.files import new_files
 from transition_parser.graphs.bank import AmrEntry, parse_entry, split_tokens
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.parsing.documents import AMRS, NO_VALUE, set_amr, set_sentence_starts, value_of
+from transition_parser.parsing.documents import AMRS, set_amr, set_sentence_starts, value_of
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.text.characters import shows, space_before
+from transition_parser.text.columns import UNKNOWN
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def tree_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[
             for i, token in enumerate(tokens):
                 lemma, feats = on_one_line(token.lemma_), str(token.morph)
                 found = {"lemma": lemma, "upos": token.pos_, "xpos": token.tag_, "feats": feats}
-                rows[i] = rows[i]._replace(**{name: value or NO_VALUE for name, value in found.items()})
+                rows[i] = rows[i]._replace(**{name: value or UNKNOWN for name, value in found.items()})
         yield Sentence(tuple(rows))
 
 
@@ -98,7 +99,7 @@ def set_trees(
     root: the relation that is written in place of `root`
     """
     rows = [row for parse in parses if parse is not None for row in parse.sentence.words]
-    there = [name for name in ("TAG", "MORPH") if any(getattr(row, _COLUMNS[name]) != NO_VALUE for row in rows)]
+    there = [name for name in ("TAG", "MORPH") if any(getattr(row, _COLUMNS[name]) != UNKNOWN for row in rows)]
     names = ["POS", "LEMMA", *there]
     n = len(document)
     heads, values = np.zeros(n, np.int64), {name: [""] * n for name in ("DEP", *names)}

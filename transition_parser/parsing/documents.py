@@ -11,6 +11,7 @@ import numpy as np
 
 from transition_parser.base.errors import needs_extra
 from transition_parser.graphs.amr import named
+from transition_parser.text.columns import UNKNOWN
 
 with needs_extra("spacy", "documents of spaCy"):
     import spacy
@@ -19,7 +20,6 @@ with needs_extra("spacy", "documents of spaCy"):
     from spacy.util import filter_spans
     from spacy.vocab import Vocab
 
-NO_VALUE = "_"
 AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
@@ -89,4 +89,4 @@ def set_sentence_starts(document: Doc, starts: list[int]) -> None:
 
 def value_of(cell: str) -> str:
     """Return the value of a CoNLL-U cell, an empty string for `_`."""
-    return "" if cell == NO_VALUE else cell
+    return "" if cell == UNKNOWN else cell

@@ -170,7 +170,9 @@ class Parser(Generic[P_co]):
         replace_layers(own, Adapted, Adapted.merged)  # parsing needs no adapters
         self.model = prepared(own, self.device, self.precision)
         give_back_freed_memory()
-        self._languages = _languages_of(model, resources)
+        # a model distinguishes languages if their codes name all of its domains
+        domains = frozenset(resources.columns.values.get(DOMAIN, ()) if DOMAIN in model.inputs else ())
+        self._languages = domains if domains <= LANGUAGES.keys() else frozenset()
         self._unchecked = _LOOKED_AT if str(path) in OWN_NAMES else 0
         find = self._identified if self._languages and self._domain is None else None
         self.resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
@@ -503,15 +505,16 @@ class Parser(Generic[P_co]):
         """Return the encoder's output, and the parses of the derivations of each sentence."""
         encoder_out, tags = self._encoded(batch)
         if isinstance(self.model.decoder, TreeDecoder):
-            trees = zip(batch, self.model.decoder.trees(encoder_out), tags, strict=True)
-            return encoder_out, [[TREES.parse_of(self.resources, *one)] for one in trees]
+            found = zip(batch, self.model.decoder.trees(encoder_out), tags, strict=True)
+            rows = ((one, tree, log_probs, its_tags) for one, (tree, log_probs), its_tags in found)
+            return encoder_out, [[TREES.parse_of(self.resources, *row)] for row in rows]
         facts = [one.facts for one in batch]
         longest = max(len(one.words) for one in batch)
         guide = Guide(self.resources.table, facts, longest, self.device) if any(facts) else None
         best = search(self.model, encoder_out, self.beam, nbest, self.formalism.lenpen, guide)
         together = zip(batch, best, tags, strict=True)
-        rows = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
-        replayed = iter(self.formalism.replay(self.resources, rows, bool(self._options["edits"]), self.read_trees))
+        each = ((one, derivation, columns) for one, derivations, columns in together for derivation in derivations)
+        replayed = iter(self.formalism.replay(self.resources, each, bool(self._options["edits"]), self.read_trees))
         return encoder_out, [[*islice(replayed, len(derivations))] for derivations in best]
 
     def read_trees(self, sentences: Sequence[Sequence[str]]) -> list[DependencyTree]:
@@ -526,18 +529,14 @@ class Parser(Generic[P_co]):
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""
         calibration = self.model.calibration
-        if calibration is None:
-            return parse
-        scalings: Mapping[str, Any] = calibration.beam if of_beam else calibration.derivation
-        return parse.rescored(scalings)
+        return parse if calibration is None else parse.rescored(calibration.beam if of_beam else calibration.derivation)
 
     def _batches(self, sentences: list[ToParse]) -> list[list[int]]:
-        least = None
-        if batches_at_a_time(self.threads, self.device) > 1:
-            least = usual_batch(self.model, self.device, self.beam)
-            if self.beam > 1:  # greedy search gains nothing from smaller batches than usual
-                least //= 2
-        return list(in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least))
+        # greedy search gains nothing from smaller batches than usual
+        least = usual_batch(self.model, self.device, self.beam) // (1 if self.beam == 1 else 2)
+        side_by_side = batches_at_a_time(self.threads, self.device) > 1
+        lengths = [len(one.words) for one in sentences]
+        return list(in_batches(lengths, self.beam, self.batch_tokens, least if side_by_side else None))
 
     def _encoded(self, batch: list[ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""
@@ -588,9 +587,3 @@ class Parser(Generic[P_co]):
 
 def _loaded_again(model: str | os.PathLike, options: dict[str, Any], _decoder: type) -> Parser:
     return Parser.load(model, **options)
-
-
-def _languages_of(model: ParserModel, resources: Resources) -> frozenset[str]:
-    """Return the languages that a model distinguishes: its domains, if the codes of languages name them all."""
-    domains = frozenset(resources.columns.values.get(DOMAIN, ())) if DOMAIN in model.inputs else frozenset()
-    return domains if domains <= LANGUAGES.keys() else frozenset()

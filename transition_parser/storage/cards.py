@@ -43,11 +43,6 @@ def named_models() -> dict[str, Path]:
     return {name_of(model): model for model in models_in(PRETRAINED)}
 
 
-def model_names() -> list[str]:
-    """Return the names of `named_models`, then the names of the models in installed packages."""
-    return list(dict.fromkeys([*named_models(), *installed_models()]))
-
-
 def version_of(config: Mapping[str, Any]) -> str:
     """Return the version that the content of `config.json` states: the first digits of the checksum of all files."""
     return str(config.get("sha256", ""))[:8]
@@ -121,6 +116,9 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     front = front_matter(folder)
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
+    plain = int | float | None  # other values, such as dates, become strings, which JSON can hold
+    of_all = (one.items() for one in front.get("scores", ()))
+    scores = tuple({name: one if isinstance(one, plain) else str(one) for name, one in of_one} for of_one in of_all)
     return ModelCard(
         name or name_of(folder),
         str(folder),
@@ -131,7 +129,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
         sum(path.stat().st_size for path in folder.iterdir() if path.is_file()),
         needs,
         tuple(package for package in needs if not _is_here(package)),
-        tuple({name: _plain(value) for name, value in one.items()} for one in front.get("scores", ())),
+        scores,
         front.get("license"),
         front.get("description"),
     )
@@ -158,11 +156,6 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
             yield read_card(model, str(model))
     for name, model in installed_models().items():
         yield read_card(model, str(model) if name in OWN_NAMES | named_models().keys() else name)
-
-
-def _plain(value: object) -> object:
-    """Return a value of the front matter in a form that JSON can hold; a date, for example, becomes a string."""
-    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def front_matter(folder: Path) -> dict[str, Any]:

@@ -31,7 +31,6 @@ from transition_parser.storage.cards import (
     PRETRAINED,
     front_matter,
     installed_models,
-    model_names,
     name_of,
     named_models,
 )
@@ -48,6 +47,7 @@ from transition_parser.storage.exports import (
     write_config,
 )
 from transition_parser.text.languages import language_of
+from transition_parser.text.segmentation import ENGLISH
 from transition_parser.transitions import SYSTEMS
 from transition_parser.transitions.amr import AmrSystem
 
@@ -121,7 +121,8 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def _no_such_model(path: Path) -> InputError:
-    names, problem = model_names(), "no such checkpoint file, exported folder or model with a name"
+    names = dict.fromkeys([*named_models(), *installed_models()])
+    problem = "no such checkpoint file, exported folder or model with a name"
     if hint := did_you_mean(str(path), [*BEST, *names]):
         return input_error(problem + hint, path)
     others = "for other languages than English install a package with a model, or make one from a treebank"
@@ -228,9 +229,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
 
 
 def _resources(folder: Path) -> Resources:
-    segmenter = load_segmenter(folder)
-    resources = Resources.load(folder)
-    return resources if segmenter is None else replace(resources, segmenter=segmenter)
+    return replace(Resources.load(folder), segmenter=load_segmenter(folder) or ENGLISH)
 
 
 def _build(name: str, options: Any, resources: Resources, weights: Mapping, path: Path, folder: Path) -> ParserModel:

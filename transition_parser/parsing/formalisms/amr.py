@@ -67,8 +67,12 @@ class Amr:
         built = [_Built(resources, *one) for one in found]
         chosen = edits_of(resources.language) if edits else {}
         if trees is not None and (asks := {OF_TREES[name] for name in chosen if name in OF_TREES}):
-            short = [(one, one.draft()) for one in built if len(one.words) <= _LONGEST]
-            _add_trees([one for one, draft in short if any(ask(draft) for ask in asks)], trees)
+            short = ((one, one.draft()) for one in built if len(one.words) <= _LONGEST)
+            wanted = [one for one, draft in short if any(ask(draft) for ask in asks)]
+            forms = [tuple(word.form for word in one.words) for one in wanted]
+            of_forms = dict(zip(dict.fromkeys(forms), trees([*dict.fromkeys(forms)]), strict=True))
+            for one, its_forms in zip(wanted, forms, strict=True):
+                one.tree = of_forms[its_forms]
         drafts = [one.draft() for one in built]
         for edit in chosen.values():
             edit(drafts)
@@ -174,13 +178,6 @@ class _Built:
         # facts may ask for gaps in the numbers of roles
         graph = without_gaps(parse.graph) if edits and self.facts is None else parse.graph
         return replace(parse, graph=graph, wiki=_wiki(graph, self.wiki) if self.wiki else {})
-
-
-def _add_trees(built: Sequence[_Built], trees: ReadTrees) -> None:
-    texts = list(dict.fromkeys(tuple(word.form for word in one.words) for one in built))
-    of_text = dict(zip(texts, trees(texts), strict=True))
-    for one in built:
-        one.tree = of_text[tuple(word.form for word in one.words)]
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> dict[int, str]:

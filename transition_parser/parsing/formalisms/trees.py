@@ -18,7 +18,7 @@ from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
-    from transition_parser.modules.contract import Hypothesis, ScoredTree
+    from transition_parser.modules.contract import Hypothesis
     from transition_parser.modules.tagging import Tags
 
 
@@ -50,15 +50,37 @@ class Trees:
         table, parses = resources.table, []
         for one, hypothesis, tags in found:
             tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
-            parse = _parse(resources, one, tree, log_probs, tags, sum(hypothesis.step_scores))
+            parse = self.parse_of(resources, one, tree, log_probs, tags, sum(hypothesis.step_scores))
             actions = table.actions_of(hypothesis.tokens)
             parses.append(replace(parse, actions=actions, mean_log_probability=hypothesis.score))
         return parses
 
-    def parse_of(self, resources: Resources, one: ToParse, found: ScoredTree, tags: Tags) -> Parse:
-        """Return the parse with a tree that was found as a whole."""
-        tree, log_probs = found
-        return _parse(resources, one, tree, log_probs, tags, sum(log_probs))
+    def parse_of(
+        self,
+        resources: Resources,
+        one: ToParse,
+        tree: DependencyTree,
+        log_probs: Sequence[float],
+        tags: Tags,
+        log_probability: float | None = None,
+    ) -> Parse:
+        """Return the parse of a sentence without a derivation, with the tags, lemmas and features that its words lack.
+
+        log_probability: of the tree; by default the sum of those of its arcs
+        """
+        log_probability = sum(log_probs) if log_probability is None else log_probability
+        columns, sentence = resources.columns.of_domain(one.domain), one.sentence
+        upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
+        given = [row.upos if upos else UNKNOWN for row in sentence.words]
+        of_words, forms = filled(given, upos or given), sentence.forms
+        rules, sets = tags.get(LEMMA), tags.get(FEATS)
+        found = [] if sets is None else columns.features(forms, of_words, sets)
+        features = [UNKNOWN if value == ABSENT else value for value in found]
+        lemmas = [] if rules is None else columns.lemmatizer.lemmas(forms, of_words, rules, features or repeat(""))
+        return Parse(
+            sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)),
+            probability=math.exp(log_probability), mean_log_probability=log_probability, model=resources.model,
+        )  # fmt: skip
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         """Return the scores of a file against a gold file."""
@@ -91,29 +113,6 @@ class Trees:
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
-
-
-def _parse(
-    resources: Resources,
-    one: ToParse,
-    tree: DependencyTree,
-    log_probs: Sequence[float],
-    tags: Tags,
-    log_probability: float,
-) -> Parse:
-    """Return the parse of a sentence without a derivation, with the tags, lemmas and features that its words lack."""
-    columns, sentence = resources.columns.of_domain(one.domain), one.sentence
-    upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
-    given = [row.upos if upos else UNKNOWN for row in sentence.words]
-    of_words, forms = filled(given, upos or given), sentence.forms
-    rules, sets = tags.get(LEMMA), tags.get(FEATS)
-    found = [] if sets is None else columns.features(forms, of_words, sets)
-    features = [UNKNOWN if value == ABSENT else value for value in found]
-    lemmas = [] if rules is None else columns.lemmatizer.lemmas(forms, of_words, rules, features or repeat(""))
-    return Parse(
-        sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)),
-        probability=math.exp(log_probability), mean_log_probability=log_probability, model=resources.model,
-    )  # fmt: skip
 
 
 TREES = Trees()
