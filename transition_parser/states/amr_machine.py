@@ -238,14 +238,14 @@ def find_legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, m
     constant_top = top.constant > 0
     concept_top, concept_second = some & ~constant_top, two & (second.constant == 0)
     same = top.group == second.group
-    others = _Others.from_rows(rows, nodes, second.group)
-    stays = same | others.mate_below
+    concept_below, mate, mate_below, connected = _concepts_around(rows, nodes, second.group)
+    stays = same | mate_below
     named, has_concept = rows.named > 0, rows.has_concept > 0
     node_left = (rows.nodes_left > 0) & ((rows.in_span < most) | rows.is_free())
     node = (rows.position > 0) & node_left
     value = node & (has_concept | (more & (rows.nodes_left > 1)))
     arc = two & (rows.arcs < ARCS_IN_A_ROW) & ((rows.arcs_left > 0) | ~same)
-    swap_at_end = torch.where(constant_top, others.below, stays) | ~concept_second
+    swap_at_end = torch.where(constant_top, concept_below, stays) | ~concept_second
     columns = {
         ActionClass.SHIFT: more,
         ActionClass.MERGE: more & ~named,
@@ -258,10 +258,10 @@ def find_legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, m
         ActionClass.DEPENDENT: concept_top & node_left,
         ActionClass.LA: arc & concept_top,
         ActionClass.RA: arc & concept_second,
-        ActionClass.REDUCE: two & (~concept_second | torch.where(more, others.mate, stays)),
+        ActionClass.REDUCE: two & (~concept_second | torch.where(more, mate, stays)),
         ActionClass.SWAP: two & (rows.swaps_left > 0) & (more | swap_at_end),
         ActionClass.ROOT: concept_top & (rows.topped == 0),
-        ActionClass.CLOSE: ~more & (rows.topped > 0) & others.connected,
+        ActionClass.CLOSE: ~more & (rows.topped > 0) & connected,
     }
     closed = rows.closed > 0
     never = torch.zeros_like(more)
@@ -273,26 +273,20 @@ def find_legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, m
     return legal
 
 
-class _Others(NamedTuple):
-    """Facts about the concepts that are on the stack or were set aside, (R,) bool each."""
+def _concepts_around(rows: Rows, nodes: Nodes, group_second: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return four facts about the concepts that are on the stack or were set aside, (R,) bool each.
 
-    below: Tensor  # a concept is below the second node
-    mate: Tensor  # another concept is in the component of the second node
-    mate_below: Tensor  # a concept below the second node is in the component of the second node
-    connected: Tensor  # there are concepts, and all of them are in one component
-
-    @classmethod
-    def from_rows(cls, rows: Rows, nodes: Nodes, group_second: Tensor) -> _Others:
-        slots = torch.arange(nodes.word.size(1), device=group_second.device)
-        concepts = (slots < rows.depth[:, None]) & (nodes.constant == 0)
-        mates = concepts & (nodes.group == group_second[:, None])
-        second = rows.below[:, None] - 1
-        lowest = torch.where(concepts, nodes.group, torch.iinfo(torch.long).max).amin(1)
-        highest = torch.where(concepts, nodes.group, -1).amax(1)
-        below = slots < second
-        return cls(
-            (concepts & below).any(1), (mates & (slots != second)).any(1), (mates & below).any(1), lowest == highest
-        )
+    A concept is below the second node; another concept is in the component of the second node, and one is so below it;
+    there are concepts, and all of them are in one component.
+    """
+    slots = torch.arange(nodes.word.size(1), device=group_second.device)
+    concepts = (slots < rows.depth[:, None]) & (nodes.constant == 0)
+    mates = concepts & (nodes.group == group_second[:, None])
+    second = rows.below[:, None] - 1
+    lowest = torch.where(concepts, nodes.group, torch.iinfo(torch.long).max).amin(1)
+    highest = torch.where(concepts, nodes.group, -1).amax(1)
+    below = slots < second
+    return (concepts & below).any(1), (mates & (slots != second)).any(1), (mates & below).any(1), lowest == highest
 
 
 # The initial number of slots for nodes, and the number of slots that are added when they run out. It is small because
