@@ -84,20 +84,20 @@ def test_words_around_names_say_types(text, place, expected):
 
 
 @pytest.mark.parametrize(
-    ("name", "as_other", "product"),
+    ("name", "product"),
     [
-        *(("HER2", False, "enzyme"), ("Cdc25C", True, "enzyme"), ("CD72", False, "protein")),
-        *(("her-2", False, "enzyme"), ("GSK-3β", False, "enzyme"), ("TGF-alpha", False, "protein")),
-        *(("MEK", False, "enzyme"), ("MEK1/2", False, "enzyme"), ("STAT", False, "protein"), ("PKC", False, "enzyme")),
-        *(("MEK162", False, None), ("MEK/ERK", False, None), ("Ca2", False, None), ("A375", False, None)),
-        *(("Fan", False, "protein"), ("Fan", True, None), ("Li", False, None), ("", False, None)),
-        *(("PI3 kinase", False, "enzyme"), ("S phase", False, None), ("disease", False, None)),
-        *(("Phase", False, None), ("UCSC Genome Database", True, None), ("CIA", True, None)),
-        ("Kinase", False, "enzyme"),
+        *(("HER2", "enzyme"), ("Cdc25C", "enzyme"), ("CD72", "protein")),
+        *(("her-2", "enzyme"), ("GSK-3β", "enzyme"), ("TGF-alpha", "protein")),
+        *(("MEK", "enzyme"), ("MEK1/2", "enzyme"), ("STAT", "protein"), ("PKC", "enzyme")),
+        *(("MEK162", None), ("MEK/ERK", None), ("Ca2", None), ("A375", None)),
+        *(("Fan", "protein"), ("Li", None), ("", None)),
+        *(("PI3 kinase", "enzyme"), ("S phase", None), ("disease", None)),
+        ("Phase", None),
+        ("Kinase", "enzyme"),
     ],
 )  # fmt: skip
-def test_symbols_of_genes_say_the_kind_of_their_products(name, as_other, product):
-    assert gene_product(name.split(" "), as_other) == product
+def test_symbols_of_genes_say_the_kind_of_their_products(name, product):
+    assert gene_product(name.split(" ")) == product
 
 
 def test_tables_are_whole():

@@ -86,14 +86,8 @@ def type_in_context(lemmas: Sequence[str], first: int, end: int, as_person: bool
     return next((lemma for lemma in lemmas[end + 2 : end + 5] if is_said and lemma in found["noun"]), None)
 
 
-def gene_product(name: Sequence[str], as_other: bool = False) -> str | None:
-    """Return `enzyme` or `protein` for a name of a gene, of its product or of their family, None for others.
-
-    as_other: the name is taken for another kind of thing, such as a person; then genes have a digit or a capital after
-    a small letter
-    """
-    if as_other and not re.search(r"[a-z].*[A-Z]|\d", " ".join(name)):
-        return None
+def gene_product(name: Sequence[str]) -> str | None:
+    """Return `enzyme` or `protein` for a name of a gene, of its product or of their family, None for others."""
     plain = re.sub(r"/-?\d+[A-Z]?$", "", " ".join(name))  # `ERK1/2`, but not the pathway `MEK/ERK`
     plain = re.sub(r"[\W_]", "", plain).upper().translate(_GREEK)
     symbol = re.sub("ALPHA|BETA|GAMMA|DELTA|EPSILON|ZETA|KAPPA", lambda letter: letter[0][0], plain)

@@ -51,7 +51,6 @@ def test_names_get_the_types_of_their_heads_or_of_the_table(text, given, known, 
         ("protein", "city", ("HER2",), "protein"),
         ("gene", "protein", (), "gene"),
         ("person", "city", (), "person"),
-        ("person", "cell-line", (), "enzyme"),
     ],
 )
 def test_names_of_genes_get_the_kind_of_their_product(given, beside, known, expected):

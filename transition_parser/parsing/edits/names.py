@@ -21,43 +21,38 @@ _ADDRESSES = {
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
-_OF_TEXTS = ("date-entity", "-quantity", "thing")  # concepts that search gives unknown texts
-_ODD = re.compile(r"\S[@./]\S|\d{3}-\d{4}")
 
 
 def type_names(draft: Draft) -> None:
     """Give names their types.
 
     A noun before a name (*the film Ran*) becomes its type, and their nodes become one. Other names of unsure types get
-    the types that everybody knows, or those that their head words or the words around them say. Products of genes, and
-    unsure names beside them, get their kinds by their symbols. Names in `known` get no types of heads or symbols.
+    the types that everybody knows, or those that their head words or the words around them say. Products of genes get
+    their kinds by their symbols. Names in `known` get no types of heads or symbols.
     """
     _name_cells(draft)
-    graph, words, alignments = draft.graph, draft.words, draft.alignments
-    forms, lemmas = [word.form for word in words], [word.lemma for word in words]
-    names = [*named(graph)]
-    has_genes = any(graph.labels[node] in tables()["gene"] for node, *_ in names)
-    for node, _, ops in names:
-        places, label = sorted(alignments[node]), graph.labels[node]
-        name = [graph.labels[op].strip('"') for op in ops]
-        if (noun := noun_before(forms, places)) is None or not _join_noun(draft, node, noun):
-            is_known = key([words[place] for place in places]) in draft.known
-            is_unsure = bool(places) and label in tables()["unsure"] and not is_known
-            is_said = bool(places) and label in lemmas[places[-1] + 1 : places[-1] + 3]  # `the MAPK pathway`
-            before = forms[places[0] - 1].lower() if places and places[0] else ""
-            is_person = label == "person" and before != "the"  # no name of a person has an article
-            said = type_in_context(lemmas, places[0], places[-1] + 1, is_person) if places else None
-            kind = None
-            if has_genes and places and not (is_known or is_said) and (is_unsure or label in tables()["gene"]):
-                kind = gene_product(name, as_other=is_unsure)
-            if kind is None and places and not (is_said or label in lemmas):
-                kind = known_type(name, label, before, said)
-            if kind is None and is_unsure:
-                kind = said if said in tables()["work"] else type_of(name, is_person) or said
-                kind = kind or ("city" if label in tables()["closed"] else None)
-            draft.labels[node] = kind or label
-            if places and has_genes | (draft.forms[places[-1] + 1] in _GENES):
-                _join_head(draft, node, places[-1] + 1)
+    forms, lemmas = [word.form for word in draft.words], [word.lemma for word in draft.words]
+    names = [(node, ops, sorted(draft.alignments[node])) for node, _, ops in named(draft.graph)]
+    has_genes = any(draft.labels[node] in tables()["gene"] for node, *_ in names)
+    for node, ops, places in [one for one in names if one[-1]]:
+        first, end, label = places[0], places[-1] + 1, draft.labels[node]
+        if (noun := noun_before(forms, places)) is not None and _join_noun(draft, node, noun):
+            continue
+        name = [draft.labels[op].strip('"') for op in ops]
+        is_known = key([draft.words[place] for place in places]) in draft.known
+        is_said = label in lemmas[end : end + 2]  # `the MAPK pathway`
+        before = draft.forms[first - 1]
+        is_person = label == "person" and before != "the"  # no name of a person has an article
+        said, kind = type_in_context(lemmas, first, end, is_person), None
+        if label in tables()["gene"] and not (is_known or is_said):
+            kind = gene_product(name)
+        if kind is None and label not in lemmas:
+            kind = known_type(name, label, before, said)
+        if kind is None and label in tables()["unsure"] and not is_known:
+            kind = said or type_of(name, is_person) or ("city" if label in tables()["closed"] else None)
+        draft.labels[node] = kind or label
+        if has_genes or draft.forms[end] in _GENES:
+            _join_head(draft, node, end)
 
 
 _GENES = ("gene", "genes")
@@ -106,19 +101,17 @@ def entity_of(text: str) -> str | None:
 
 
 def mend_addresses(draft: Draft) -> None:
-    """Give addresses their entities: concepts, strings of names, and empty dates and quantities of their words."""
-    odd = [label for label in draft.labels if _ODD.search(label) or label.endswith(_OF_TEXTS)]
-    for node in range(len(draft.graph)) if odd else ():
-        if node in draft.constants or node in draft.removed:
-            continue
-        below, label = draft.below(node), draft.labels[node]
-        if "name" in below and label != "date-entity":
-            _mend_name(draft, node, below["name"])
+    """Give addresses their entities: concepts, strings of names, and words without a node."""
+    for node in range(len(draft.graph)):
+        below, lemma = draft.below(node), lemma_of(draft.labels[node])
         text = "".join(draft.words[place].form for place in draft.alignments[node])
-        is_empty = not below and label.endswith(_OF_TEXTS)
-        if entity := entity_of(lemma_of(label)) or (entity_of(text) if is_empty else None):
+        if node in draft.constants or node in draft.removed or lemma == "name":
+            continue
+        if entity := entity_of(lemma) or (None if below else entity_of(text)):
             draft.labels[node] = entity
-            draft.add_below(node, "value", quoted(text if entity_of(text) else lemma_of(label)))
+            draft.add_below(node, "value", quoted(text if entity_of(text) else lemma))
+        elif "name" in below:
+            _mend_name(draft, node, below["name"])
     for place, word in enumerate(draft.words):
         is_lost = place not in draft.aligned and quoted(word.form) not in draft.labels
         if is_lost and (entity := entity_of(word.form)):
@@ -127,32 +120,24 @@ def mend_addresses(draft: Draft) -> None:
 
 def _restore(draft: Draft, place: int, entity: str) -> None:
     """Add an address without a node to the frame before it, as its object or as a place."""
-    before = [verb for verb in draft.frames if verb < place]
-    verb = draft.frames[max(before)] if before else draft.top
-    below, known = draft.below(verb), draft.core_roles(verb)
-    is_to = place > 0 and draft.forms[place - 1] == "to"
-    role = (
-        "ARG1" if before and max(before) == place - 1 else ("ARG4" if 4 in known else "ARG2") if is_to else "location"
-    )
-    old = Edge(verb, role, below.get(role, -1))
+    before = max((verb for verb in draft.frames if verb < place), default=-1)
+    verb = draft.frames.get(before, draft.top)
+    role = "ARG1" if -1 < before == place - 1 else "location"
+    old = Edge(verb, role, draft.below(verb).get(role, -1))
     if old.target >= 0 and draft.place(old.target) > place:  # *visit … for help*
         draft.replace_edge(old)
         if old.target not in distances(draft.edges, draft.top):
             draft.add_edge(verb, "purpose", old.target)
-    elif old.target >= 0:
-        role = "location"
     node = draft.new_node(entity, False, verb)
-    draft.add_edge(verb, role, node)
+    draft.add_edge(verb, "location" if old.target >= 0 and old in draft.edges else role, node)
     draft.add_below(node, "value", quoted(draft.words[place].form))
 
 
 def _mend_name(draft: Draft, node: int, name: int) -> None:
     """Make the only string of a name that is an address the `:value` of the node."""
-    touching = [edge for edge in draft.edges if name in edge[::2]]
-    strings = [edge.target for edge in touching if edge.source == name]
-    is_own = len(strings) == 1 and len(touching) == 2 and draft.graph.constants.issuperset(strings)
-    entity = entity_of(draft.labels[strings[0]].strip('"')) if is_own else None
-    if entity is not None and name != draft.graph.top:
+    text, *others = [edge.target for edge in draft.edges if edge.source == name] or [name]
+    entity = entity_of(draft.labels[text].strip('"'))
+    if entity is not None and not others:
         draft.labels[node] = entity
-        draft.add_below(node, "value", draft.labels[strings[0]])
-        draft.removed.update((name, *strings))
+        draft.add_below(node, "value", draft.labels[text])
+        draft.removed.update((name, text))

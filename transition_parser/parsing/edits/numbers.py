@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import calendar
 import re
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from transition_parser.graphs.amr import Edge, quoted
 from transition_parser.parsing.edits.draft import Draft
@@ -14,34 +13,37 @@ from transition_parser.text.lemmas import number_of
 from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
 
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
-_MISREAD = re.compile("(ARG[1-5]|time|mod|year|quant|value|op[1-9]|duration|domain|location|manner)$")
-
-
 _BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
 _AFTER_AGES = ("", ",", ".", "?", "!", ";", "and", "but", "or", "when")
+_YEAR = re.compile(r"[12]\d{3}")
+_ORDINALS = word_list("edits: ordinals")
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+# the concepts that have dates in other roles than `:time`
+_OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
+_OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
+_FREQUENCIES = {"once": "1", "twice": "2"}
 
 
 def mend_ages(draft: Draft) -> None:
     """Give somebody the age that only a number says: *when I was six*."""
-    for place in range(1, len(draft.words) - 1):
-        label, (be, said, following) = SUBJECTS.get(draft.forms[place - 1]), draft.forms[place : place + 3]
-        number = number_of([said]) or (said if said.isdigit() else "")
-        is_age = label in ("i", "you", "he", "she") and be in _BE and following in _AFTER_AGES
-        if is_age and number.isdigit() and 0 < int(number) < 120:
-            _mend_age(draft, place + 1, str(label), number)
+    for place in range(2, len(draft.words)):
+        label, (be, said, following) = SUBJECTS.get(draft.forms[place - 2]), draft.forms[place - 1 : place + 2]
+        number = number_of([said]) or said
+        if label in ("i", "he", "she") and be in _BE and following in _AFTER_AGES and number.isdigit():
+            _put_age(draft, place, str(label), number)
 
 
-def _mend_age(draft: Draft, place: int, label: str, number: str) -> None:
+def _put_age(draft: Draft, place: int, label: str, number: str) -> None:
     inside, known = draft.inside(place, place + 1), draft.nodes_of(label)
-    dates = {
-        edge.source for edge in draft.edges if edge.target in inside and draft.labels[edge.source] == "date-entity"
-    }
+    above = {edge.source for edge in draft.edges if edge.target in inside}
+    dates = {node for node in above if draft.labels[node] == "date-entity"}
     inside |= dates | {edge.target for edge in draft.edges if edge.source in dates} & draft.constants
     age = draft.new_node("age-01", False, min(inside, default=-1))
     known.sort(key=lambda node: draft.place(node) != place - 2)
     subject = known[0] if known else draft.new_node(label, False, age)
-    is_time, owner = draft.forms[place - 3] == "when", -1
-    for edge in [edge for edge in draft.edges if not inside.isdisjoint(edge[::2])]:
+    before = [draft.top, *(node for verb, node in sorted(draft.frames.items()) if verb < place)]
+    is_time, owner = draft.forms[place - 3] == "when", before[-1]
+    for edge in [edge for edge in draft.edges if not inside.isdisjoint(edge[::2]) or edge[1:] == ("time", subject)]:
         source, role, target = edge
         if source in inside and target not in {subject, *inside}:
             draft.replace_edge(edge, Edge(age, role, target))
@@ -50,37 +52,22 @@ def _mend_age(draft: Draft, place: int, label: str, number: str) -> None:
         else:
             owner = source if draft.is_frame(source) else owner
             draft.replace_edge(edge)
-    for edge in [edge for edge in draft.edges if edge[1:] == ("time", subject)]:  # *when he was six*: `:time he`
-        owner = edge.source
-        draft.replace_edge(edge)
     draft.removed |= inside
     if draft.top in inside | {subject}:
         draft.top = age
     elif is_time:
-        before = [edge.target for edge in draft.members(draft.top) if -1 < draft.place(edge.target) < place]
-        draft.add_edge(owner if owner >= 0 else [draft.top, *before][-1], "time", age)
+        draft.add_edge(owner, "time", age)
     draft.add_edge(age, "ARG1", subject)
     quantity = draft.add_below(age, "ARG2", "temporal-quantity")
     draft.add_below(quantity, "quant", number)
     draft.add_below(quantity, "unit", "year")
 
 
-_YEAR = re.compile(r"[12]\d{3}")
-_ORDINALS = word_list("edits: ordinals")
-_MONTHS = [month.lower() for month in calendar.month_name[1:]]
-_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
-# the concepts that have dates in other roles than `:time`
-_OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
-
-
 def mend_dates(draft: Draft) -> None:
     """Give years, centuries and seasons their dates: *built in 1889*."""
     for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod")]:
-        if (said := draft.labels[edge.target]) in _SEASONS:
+        if draft.labels[edge.target] in _SEASONS:
             draft.set_role(edge, "season")
-        elif said in _MONTHS and draft.neighbors(edge.target) == {edge.source}:
-            draft.removed.add(edge.target)
-            draft.add_below(edge.source, "month", str(_MONTHS.index(said) + 1))
     for place, (form, following) in enumerate(pairwise(draft.forms)):
         if form == "in" and _YEAR.fullmatch(following):
             _mend_date(draft, place + 1, place + 2, "year", following)
@@ -93,56 +80,45 @@ def _mend_date(draft: Draft, first: int, end: int, role: str, number: str) -> No
     """Give a date the year or century that the words of a span say, unless a date has it."""
     sources = {draft.labels[edge.source] for edge in draft.edges if draft.labels[edge.target] == number}
     if number.isdigit() and sources.isdisjoint(("date-entity", "date-interval")):
-        date = _put_date(draft, first, end)
-        draft.add_below(date, role, number)
+        date = _put_date(draft, first, end, role, number)
         before = [node for place, node in sorted(draft.frames.items()) if place < first]
         for edge in [edge for edge in draft.edges if edge[1:] == ("time", date) and before]:
             draft.replace_edge(edge, edge._replace(source=before[-1]))
 
 
-def _put_date(draft: Draft, first: int, end: int) -> int:
-    """Put a date in the place of all nodes of a span, with the role `:time` instead of one that search misread."""
+def _put_date(draft: Draft, first: int, end: int, role: str, value: str) -> int:
+    """Put a date with a value in the place of all nodes of a span, in a date that has others of them, or as `:time`."""
     date = draft.put(first, end, "date-entity", "time", _FIELDS)
-    for edge in [edge for edge in draft.edges if edge.target == date and _MISREAD.match(edge.role)]:
+    for edge in [edge for edge in draft.edges if edge.target == date]:
         if draft.labels[edge.source] == "date-entity":
             draft.merge(date, edge.source)
-            return edge.source
-        if draft.labels[edge.source] not in _OF_DATES:
+            date = edge.source
+        elif draft.labels[edge.source] not in _OF_DATES:
             draft.replace_edge(edge, edge._replace(role="time"))
+    draft.add_below(date, role, value)
     return date
 
 
 def mend_times(draft: Draft) -> None:
-    """Give each time of day that the words say its date, unless a date has it; days of its words stay with it."""
-    for first, end, value in times_of_day(draft.forms):
-        nodes = draft.inside(first, end)
-        is_whole = all(draft.labels[i] in ("date-entity", quoted(value)) for i in nodes)
-        of_values = [edge for edge in draft.edges if edge.role == "time" and draft.labels[edge.target] == quoted(value)]
-        if is_whole and any(draft.labels[edge.source] == "date-entity" for edge in of_values):
-            continue
-        draft.add_below(_put_date(draft, first, end), "time", quoted(value))
-
-
-_OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
-
-
-_FREQUENCIES = {"once": "1", "twice": "2"}
+    """Give each time of day that the words say its date; days of its words stay with it."""
+    dates = {*draft.nodes_of("date-entity")}
+    known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
+    for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
+        _put_date(draft, first, end, "time", quoted(value))
 
 
 def mend_numbers(draft: Draft) -> None:
     """Give nouns and units the numbers that several words before them say, and verbs the frequency *twice*."""
     for node in draft.nodes_of("rate-entity-91"):
         verb, number = draft.below(node).get("ARG1", -1), _FREQUENCIES.get(draft.forms[draft.place(node)])
-        if verb >= 0 and draft.is_frame(verb) and number:
+        if number and verb >= 0 and draft.is_frame(verb):
             draft.replace_edge(Edge(node, "ARG1", verb), Edge(verb, "frequency", node))
             draft.add_below(node, "ARG1", number)
     scales = [*temperatures(draft.forms)]
     for (first, end, value), scale in scales:
-        below = [draft.below(node) for node in draft.nodes_of("temperature-quantity")]
-        if not any("scale" in one and draft.labels[one.get("quant", one["scale"])] == value for one in below):
-            node = draft.put(first, end, "temperature-quantity", "ARG2")
-            draft.add_edge(node, "quant", draft.new_node(value, True, node))
-            draft.add_below(node, "scale", scale)
+        node = draft.put(first, end, "temperature-quantity", "ARG2")
+        draft.add_below(node, "quant", value)
+        draft.add_below(node, "scale", scale)
     for said in numbers_of_several_words(draft.forms):
         is_degree = any(first <= said.first < end for (first, end, _), _ in scales)
         if not is_degree and said.value not in draft.labels:
@@ -152,24 +128,19 @@ def mend_numbers(draft: Draft) -> None:
 def _count(draft: Draft, said: SpanValue) -> None:
     """Make a number the `:quant` of the noun after it, or of a quantity whose unit this noun is."""
     first, end, value = said
-    after = [[i for i in draft.at(place) if i not in draft.constants] for place in range(end, end + 3)]
-    noun = next((min(nodes, key=[*draft.frames.values()].__contains__) for nodes in after if nodes), None)
-    if noun is None or draft.labels[noun] == "name":
+    after = [node for place in range(end, end + 3) for node in draft.at(place)]
+    is_noun = (not (node in draft.constants or draft.is_frame(node) or draft.labels[node] == "name") for node in after)
+    noun = next(compress(after, is_noun), None)
+    if noun is None:
         return
-    inside = draft.inside(first, end) - {noun}
     owner = next((edge.source for edge in draft.edges if edge.role == "unit" and edge.target == noun), noun)
-    inside -= {owner}
-    if owner == noun and (kind := UNITS.get(draft.labels[noun])):
-        owner = draft.new_node(kind, False, noun)
-        draft.move_top(noun, owner)
-        draft.edges = [edge._replace(target=owner) if edge.target == noun else edge for edge in draft.edges]
-        draft.add_edge(owner, "unit", noun)
+    if owner == noun and (unit := draft.labels[noun]) in UNITS:
+        draft.labels[noun] = UNITS[unit]
+        draft.add_below(noun, "unit", unit)
+    inside = draft.inside(first, end) - {noun, owner}
     draft.remove_edges(lambda edge: edge.role in _OF_NUMBERS and not inside.isdisjoint(edge[::2]))
     for node in inside:
         draft.merge(node, owner)
-    for source in {edge.source for edge in draft.edges if edge.target == owner}:
-        for edge in sorted(edge for edge in draft.edges if edge[::2] == (source, owner))[1:]:
-            draft.replace_edge(edge)  # *half a million euros were stolen*
     draft.remove_edges(lambda edge: edge.source == owner and edge.role == "quant")
     draft.add_edge(owner, "quant", draft.new_node(value, True, noun))
 
