@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, SUBJECTS
+from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
 from transition_parser.text import word_list
 
@@ -17,22 +17,22 @@ _IDENTIFYING = {"appos", "acl:relcl"}  # relations of what a name is
 def mend_copulas(draft: Draft) -> None:
     """Make one node of a name and what its bearer is, and remove the *it* of the weather."""
     for place, form in enumerate(draft.forms[:-1]):
-        if form == "name" and place and draft.forms[place - 1] in SUBJECTS:
+        if form == "name" and draft.forms[place - 1] in SUBJECTS:
             _identify_name(draft, place)
-        elif draft.words[place].lemma in _WEATHER and draft.forms[place - 1] in ("it", *_COPULAS, *BEFORE_VERBS):
-            _remove_weather(draft, draft.frames.get(place, -1))
-        elif form == "been" and draft.forms[place + 1] == "to":
+        if form == "been" and draft.forms[place + 1] == "to":
             _locate(draft, place)
-        elif form in _CAUSING:
-            for node in filter(draft.is_frame, draft.at(place)):
-                below, roles = draft.below(node), draft.core_roles(node) or (0,)
-                if 0 in roles and "ARG0" not in below and -1 < draft.place(below.get("ARG1", node)) < place:
-                    draft.set_role(Edge(node, "ARG1", below["ARG1"]), "ARG0")  # *the film was boring*
+        for node in filter(draft.is_frame, draft.at(place)):
+            below = draft.below(node)
+            if draft.words[place].lemma in _WEATHER:
+                for role, it in [one for one in below.items() if draft.labels[one[1]] == "it"]:
+                    draft.replace_edge(Edge(node, role, it))
+                    draft.removed.update(() if draft.neighbors(it) else (it,))
+            elif form in _CAUSING and "ARG0" not in below and -1 < draft.place(below.get("ARG1", node)) < place:
+                draft.set_role(Edge(node, "ARG1", below["ARG1"]), "ARG0")  # *the film was boring*
     if draft.tree is not None and not _IDENTIFYING.isdisjoint(draft.tree.relations):
         view = TreeView(draft, draft.tree)
         for word, relation in enumerate(view.full):
-            subject = view.dependent(word, "nsubj")
-            is_relative = relation == "acl:relcl" and subject >= 0 and draft.forms[subject] in ("who", "which", "that")
+            is_relative = relation == "acl:relcl" and draft.forms[view.dependent(word, "nsubj")] in ("who", "which")
             if relation == "appos" or (is_relative and view.dependent(word, "cop") >= 0):
                 _identify(view, word)
 
@@ -53,51 +53,32 @@ def _locate(draft: Draft, place: int) -> None:
         draft.move_top(where, located)
 
 
-def _remove_weather(draft: Draft, frame: int) -> None:
-    """Remove the *it* of the weather: *it may rain*."""
-    for edge in [edge for edge in draft.edges if edge.source == frame and draft.labels[edge.target] == "it"]:
-        draft.replace_edge(edge)
-        if not draft.neighbors(edge.target):
-            draft.removed.add(edge.target)
-
-
 def _identify_name(draft: Draft, place: int) -> None:
     """Identify the owner of a name with who bears it: *my name is Ann* is `person :name … :domain i`."""
-    label, is_said = SUBJECTS[draft.forms[place - 1]], draft.forms[place + 1] in _COPULAS
-    names = [one for one in draft.at(place) if draft.labels[one].partition("-")[0] == "name"]
+    label, names = SUBJECTS[draft.forms[place - 1]], draft.at(place)
     owners = draft.nodes_of(label)
-    bearers = [
-        one for one in range(len(draft.alignments)) if draft.place(one) == place + 2 and "name" in draft.below(one)
-    ]
-    if len(names) == 1 and draft.is_frame(names[0]) and "ARG1" not in draft.below(names[0]):
-        for owner in owners:  # *what is your name?*
-            draft.replace_edge(Edge(names[0], "ARG0", owner), Edge(names[0], "ARG1", owner))
-    if not is_said or len(bearers) != 1 or len(names) > 1 or len(owners) > 1:
-        return
-    owner, bearer = owners[0] if owners else draft.new_node(label, False, bearers[0]), bearers[0]
-    for edge in [edge for edge in draft.edges if edge.source in names or edge.target in names]:
-        moved = Edge(
-            owner if edge.source in names else edge.source, edge.role, bearer if edge.target in names else edge.target
-        )
-        draft.replace_edge(edge, *[] if {*moved[::2]} <= {owner, bearer} else [moved])
-    draft.remove_edges(lambda edge: {edge.source, edge.target} == {owner, bearer})
-    draft.add_edge(owner, "mod", bearer)
-    draft.top = bearer if draft.top in names else draft.top
-    draft.removed.update(names)
+    for name in names:
+        if draft.is_frame(name) and "ARG1" not in draft.below(name):
+            for owner in owners:  # *what is your name?*
+                draft.replace_edge(Edge(name, "ARG0", owner), Edge(name, "ARG1", owner))
+    bearers = [one for one in draft.inside(place + 2, place + 3) if "name" in draft.below(one)]
+    if draft.forms[place + 1] in _COPULAS and bearers:
+        owner, bearer = owners[0] if owners else draft.new_node(label, False, bearers[0]), bearers[0]
+        for name in names:
+            draft.merge(name, bearer)
+        draft.remove_edges(lambda edge: {*edge[::2]} == {owner, bearer})
+        draft.add_edge(owner, "mod", bearer)
 
 
 def _identify(view: TreeView, word: int) -> None:
     """Join the node of what somebody is with that of its name: *John, who is her uncle*, *Lee, the owner*."""
-    draft, head = view.draft, view.heads[word]
-    name, other = view.argument(head), view.node(word)
-    if min(name, other) < 0 or "name" in draft.below(other):
+    draft, inside = view.draft, view.subtree(word)
+    name, other = view.argument(view.heads[word]), view.node(word)
+    if min(name, other) < 0 or "name" in draft.below(other) or draft.is_frame(other) or name in draft.neighbors(other):
         return
     sources = [{edge.source for edge in draft.edges if edge.target == node} for node in (name, other)]
-    if "name" not in draft.below(name) and (view.full[word] != "appos" or sources[0].isdisjoint(sources[1])):
+    if "name" not in draft.below(name) and sources[0].isdisjoint(sources[1]):
         return
-    if view.draft.is_frame(other) or view.is_list(name) or name in draft.neighbors(other):
-        return
-    inside = view.subtree(word)
     if draft.labels[other] == draft.labels[name]:
         known = {node for node in draft.neighbors(name) if view.word(node) not in inside}
         draft.remove_edges(lambda edge: edge.target == other and edge.source in known)

@@ -16,6 +16,7 @@ SUBJECTS = {
     form: subject for subject in "i we you he she they it".split() for form in word_list(f"edits: pronouns {subject}")
 }
 SEPARATORS = (",", *CONJUNCTIONS)
+_OBJECTS = ("me", "him", "her", "them", "us")
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 
 
@@ -27,21 +28,19 @@ def mend_pronouns(draft: Draft) -> None:
         draft.labels[node] = SUBJECTS.get(label, label)
     for pronoun in _SHARED:
         first, *others = draft.nodes_of(pronoun) or [-1]
-        for node in others:  # unless both have the same place in the graph
-            relations = draft.relations(first)
-            if relations.isdisjoint(draft.relations(node)) and node not in {other for other, _ in relations}:
-                draft.merge(node, first)
-    draft.remove_edges({*_repeated(draft)}.__contains__)
+        for node in others:
+            draft.merge(node, first)
+    if not any(form.endswith("self") for form in draft.forms):
+        draft.remove_edges({*_repeated(draft)}.__contains__)
 
 
 def _repeated(draft: Draft) -> Iterator[Edge]:
     """Yield arguments that are the same pronoun as another one, beside a third pronoun: *if you had asked me*."""
     for node in draft.frames.values():
-        found = [edge for edge in draft.edges if edge.source == node and edge.role[:3] == "ARG"]
-        found = sorted(edge for edge in found if draft.labels[edge.target] in SUBJECTS.values())
-        targets = [edge.target for edge in found]
-        if len({*targets}) > 1 and not any(form.endswith(("self", "selves")) for form in draft.forms):
-            yield from (edge for number, edge in enumerate(found) if edge.target in targets[:number])
+        found = [edge for edge in draft.edges if edge.source == node and draft.labels[edge.target] in SUBJECTS.values()]
+        targets = [edge.target for edge in sorted(found)]
+        if len({*targets}) > 1:
+            yield from (edge for number, edge in enumerate(sorted(found)) if edge.target in targets[:number])
 
 
 def is_owner(draft: Draft, place: int) -> bool:
@@ -52,27 +51,23 @@ def is_owner(draft: Draft, place: int) -> bool:
 
 def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
     """Yield the role that a pronoun without a node may have at the verb beside it."""
-    objects = {form: SUBJECTS[form] for form in ("me", "him", "her", "them", "us")}
-    subjects = {*objects.values(), "you"}
     for place, form in enumerate(draft.forms[:-1]):
-        is_name = form != "i" and draft.words[place].form.isupper()
-        if place in draft.aligned or form not in subjects | objects.keys() or is_name:
-            continue
-        verb, following = place + 1, draft.forms[place + 1]
+        verb, label = place + 1, SUBJECTS.get(form, "")
         while draft.forms[verb] in BEFORE_VERBS:
             verb += 1
-        node = draft.frames.get(place - 1 if form in objects else verb)
-        if node is None:
+        node = draft.frames.get(place - 1 if form in _OBJECTS else verb)
+        is_name = form != "i" and draft.words[place].form.isupper()
+        if node is None or place in draft.aligned or is_name or label == "it":
             continue
         below, around = draft.below(node), draft.around(node)
-        if form in subjects and "ARG0" not in below and form not in around.values():
+        if form == label and "ARG0" not in below and form not in around.values():
             yield node, ("ARG0", "ARG1"), form
-        elif form in objects and not following.endswith("ing") and not is_owner(draft, place):
+        elif form in _OBJECTS and not draft.forms[place + 1].endswith("ing") and not is_owner(draft, place):
             around.pop(below.get("ARG0", -1), None)  # the subject is no object, unless the pronoun is reflexive
             others = [one for role, one in below.items() if role[:3] == "ARG" and one in around]
-            inner = {label for one in others for label in draft.around(one).values()}  # *want me to go*
-            if objects[form] not in {*around.values(), *inner} and all(draft.place(one) > place for one in others):
-                yield node, ("ARG1", "ARG2"), objects[form]
+            inner = {known for one in others for known in draft.around(one).values()}  # *want me to go*
+            if label not in {*around.values(), *inner} and all(draft.place(one) > place for one in others):
+                yield node, ("ARG1", "ARG2"), label
 
 
 def with_mentions(
