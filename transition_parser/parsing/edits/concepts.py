@@ -32,9 +32,8 @@ def mend_concepts(draft: Draft) -> None:
         elif not re.search(r"\w", label):
             _pass_over(draft, node)
     for place, node in draft.frames.items():
-        verb = draft.frames.get(place + 2, node)  # *used to play* is `play-01` alone
-        if draft.forms[place : place + 2] == ["used", "to"] and verb in draft.neighbors(node):
-            draft.merge(node, verb)
+        if draft.forms[place : place + 2] == ["used", "to"] and place + 2 in draft.frames:
+            draft.merge(node, draft.frames[place + 2])  # *used to play* is `play-01` alone
     for relation in draft.nodes_of("have-rel-role-91"):
         _mend_relation(draft, relation)
     for owner, _, quantity in [edge for edge in draft.edges if edge.role == "quant"]:
@@ -47,16 +46,11 @@ def mend_concepts(draft: Draft) -> None:
 
 def _pass_over(draft: Draft, node: int) -> None:
     """Remove a node of punctuation, and connect what it connects."""
-    steps, near = distances(draft.edges, draft.top), draft.neighbors(node) - draft.removed
+    steps, concepts = distances(draft.edges, draft.top), draft.neighbors(node) - draft.removed - draft.constants
     below = [edge.target for edge in draft.edges if edge.source == node]  # its subject comes by an inverse role
-    concepts = near - draft.constants
-    heads = [other for other in concepts if steps[other] > steps[node]]
-    if heads:
-        draft.merge(node, min(heads, key=lambda other: (other not in below, other)))
-    elif concepts and concepts != near:  # it has constants
-        draft.merge(node, min(concepts, key=lambda other: (steps[other], other)))
-    elif concepts:
-        draft.removed.add(node)
+    if concepts:
+        best = min(concepts, key=lambda other: (steps[other] < steps[node], other not in below, other))
+        draft.merge(node, best)
 
 
 def _mend_relation(draft: Draft, relation: int) -> None:
@@ -72,9 +66,10 @@ def _mend_relation(draft: Draft, relation: int) -> None:
         draft.move_top(relation, kind)
     elif draft.top == kind or any(edge.target == kind and edge.source != relation for edge in draft.edges):
         person = draft.new_node("person", False, kind)
+        moved = {kind: person}
         for edge in [edge for edge in draft.edges if kind in edge[::2] and edge.source != relation]:
-            moved = [person if end == kind else end for end in edge[::2]]
-            draft.replace_edge(edge, Edge(moved[0], edge.role, moved[1]))
+            source, role, target = edge
+            draft.replace_edge(edge, Edge(moved.get(source, source), role, moved.get(target, target)))
         draft.add_edge(relation, "ARG0", person)
         draft.move_top(kind, person)
 
