@@ -2,7 +2,6 @@
 
 import pytest
 
-from transition_parser.text.names import _known_names as known_table
 from transition_parser.text.names import gene_product, names_inside, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr import AmrSystem
 
@@ -104,4 +103,3 @@ def test_tables_are_whole():
     found = tables()
     assert {*found["weak"]} <= {*found["before"], *found["after"]}
     assert {*found["surname"], *found["first head"]} <= {*found["head"]}
-    assert {*found["closed"]} <= {kind for names in known_table().values() for kind, _ in names}

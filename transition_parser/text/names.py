@@ -112,7 +112,6 @@ def tables() -> Mapping[str, Mapping[str, str]]:
     head, first head, surname: heads of names, heads that begin names, heads that are also surnames
     noun, noun of: nouns that stand before names of their type, without and with *of*
     before, after, weak: lemmas that stand before or after names of their type; those that stand before persons, too
-    work, closed: types that the context says better than heads; types of which `known_names.tsv` has all names
     unsure: types that models give names which they do not know
     gene: types that models give to unknown names of genes' products
     """

@@ -153,8 +153,6 @@ def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     requests.
     """
     draft.move_top(unknown, edges[0].source)
-    if draft.labels[draft.top] in (*CONJUNCTIONS, "contrast-01", "multi-sentence"):
-        return
     first, second = draft.forms[:2]
     is_asked = first in ("can", "could") and draft.words[draft.place(draft.top)].lemma in _REQUESTED
     if second == "you" and "possible-01" not in draft.labels and (is_asked or "please" in draft.forms):

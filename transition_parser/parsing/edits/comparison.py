@@ -137,13 +137,13 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
     for edge in old:
         source, role, target = edge
         ends = {source, target}
-        is_old = source == node and target != owner and sides.get(role, target) != target
         is_between = ends <= {*sides.values()} and role[:3] != "ARG"
         if source == node:
             is_between = role in sides or target in sides.values()
         elif target == degree:
             is_between = True
-        if is_old and draft.labels[target] == draft.labels[owner]:
+        is_outside = source == node and target not in sides.values()
+        if is_outside and draft.labels[target] == draft.labels[owner]:
             draft.replace_edge(edge)
             draft.merge(target, owner)
         elif is_between and edge not in new:

@@ -49,7 +49,7 @@ def type_names(draft: Draft) -> None:
         if kind is None and label not in lemmas:
             kind = known_type(name, label, before, said)
         if kind is None and label in tables()["unsure"] and not is_known:
-            kind = said or type_of(name, is_person) or ("city" if label in tables()["closed"] else None)
+            kind = said or type_of(name, is_person)
         draft.labels[node] = kind or label
         if has_genes or draft.forms[end] in _GENES:
             _join_head(draft, node, end)
@@ -78,7 +78,7 @@ def _name_cells(draft: Draft) -> None:
     for place, form in enumerate(draft.forms[1:], 1):
         before, owners = draft.words[place - 1], draft.at(place) if form in ("cell", "cells") else []
         names = draft.at(place - 1) if owners and re.search("[A-Z]", before.form[1:]) else []
-        if len(names) == 1 and draft.labels[names[0]] == before.lemma and names[0] in draft.around(owners[0]):
+        if len(names) == 1 and draft.labels[names[0]] == before.lemma:
             draft.merge(names[0], owners[0])
             draft.labels[owners[0]] = "cell-line"
             draft.add_name(owners[0], [before.form])
@@ -86,8 +86,8 @@ def _name_cells(draft: Draft) -> None:
 
 def _join_noun(draft: Draft, node: int, noun: int) -> bool:
     """Make the word `noun` the type of a named node, unless the word has nodes without an edge to this node."""
-    of_noun, here = draft.at(noun), draft.relations(node)
-    if len(of_noun) > 1 or any(one not in dict(here) or here & draft.relations(one) for one in of_noun):
+    of_noun = draft.at(noun)
+    if not draft.neighbors(node).issuperset(of_noun):
         return False
     draft.labels[node] = draft.words[noun].lemma
     for other in of_noun:
@@ -105,7 +105,7 @@ def mend_addresses(draft: Draft) -> None:
     for node in range(len(draft.graph)):
         below, lemma = draft.below(node), lemma_of(draft.labels[node])
         text = "".join(draft.words[place].form for place in draft.alignments[node])
-        if node in draft.constants or node in draft.removed or lemma == "name":
+        if node in draft.constants or node in draft.removed:
             continue
         if entity := entity_of(lemma) or (None if below else entity_of(text)):
             draft.labels[node] = entity
@@ -135,9 +135,9 @@ def _restore(draft: Draft, place: int, entity: str) -> None:
 
 def _mend_name(draft: Draft, node: int, name: int) -> None:
     """Make the only string of a name that is an address the `:value` of the node."""
-    text, *others = [edge.target for edge in draft.edges if edge.source == name] or [name]
-    entity = entity_of(draft.labels[text].strip('"'))
-    if entity is not None and not others:
+    strings = [edge.target for edge in draft.edges if edge.source == name]
+    entity = entity_of(draft.labels[strings[0]].strip('"')) if len(strings) == 1 else None
+    if entity is not None and draft.constants.issuperset(strings):
         draft.labels[node] = entity
-        draft.add_below(node, "value", draft.labels[text])
-        draft.removed.update((name, text))
+        draft.add_below(node, "value", draft.labels[strings[0]])
+        draft.removed.update((name, *strings))

@@ -114,14 +114,12 @@ def mend_numbers(draft: Draft) -> None:
         if number and verb >= 0 and draft.is_frame(verb):
             draft.replace_edge(Edge(node, "ARG1", verb), Edge(verb, "frequency", node))
             draft.add_below(node, "ARG1", number)
-    scales = [*temperatures(draft.forms)]
-    for (first, end, value), scale in scales:
+    for (first, end, value), scale in temperatures(draft.forms):
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
     for said in numbers_of_several_words(draft.forms):
-        is_degree = any(first <= said.first < end for (first, end, _), _ in scales)
-        if not is_degree and said.value not in draft.labels:
+        if said.value not in draft.labels:
             _count(draft, said)
 
 
@@ -163,11 +161,7 @@ def mend_quantities(draft: Draft) -> None:
 
 def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
     unit = below.get("unit", -1)
-    is_leaf = sum(unit in edge[::2] for edge in draft.edges) == 1 and unit != draft.graph.top
-    if is_leaf:
-        draft.labels[node] = draft.labels[unit]
-        draft.removed.add(unit)
-    elif unit >= 0:
+    if unit >= 0:
         if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
             draft.merge(node, unit)
     else:
