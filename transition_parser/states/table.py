@@ -440,7 +440,7 @@ def _columns_of_arcs(roots: RootRelations, relations: Sequence[str]) -> dict[Act
     """Return the column of each arc. The root stands after all words, so that no right arc leaves it."""
     columns: dict[Action, ActionClass] = {}
     for label in relations:
-        root, other = (roots.allow(label, from_root) for from_root in (True, False))
+        root, other = label in roots.labels, label not in roots.labels or label in roots.shared
         of_root = ActionClass.LEFT_ARC_ANY if other else ActionClass.LEFT_ARC_ROOT
         columns[Action(Kind.LEFT_ARC, label)] = of_root if root else ActionClass.LEFT_ARC
         columns[Action(Kind.RIGHT_ARC, label)] = ActionClass.RIGHT_ARC if other else ActionClass.NEVER

@@ -134,14 +134,13 @@ def apply_rule(form: str, rule: str) -> str:
     """Return the lemma that the rule makes of a form, without characters that do not show (`_` if none is left)."""
     form = (form if form.isascii() else without_hidden(form)) or NO_LEMMA
     if rule.startswith("=") and len(rule) > 1:
-        return without_hidden(rule[1:]) or NO_LEMMA
+        return (rule[1:] if rule.isascii() else without_hidden(rule[1:])) or NO_LEMMA
     parsed = _parsed(rule)
     if parsed is None:
         return form
     case, before, prefix, after, suffix = parsed
     kept = form[before : len(form) - after] if before + after < len(form) else ""
-    lemma = prefix + case(kept) + suffix if kept else form
-    return lemma if lemma.isascii() else without_hidden(lemma)
+    return prefix + case(kept) + suffix if kept else form
 
 
 def replaced(form: str, rule: str) -> tuple[str, str]:
