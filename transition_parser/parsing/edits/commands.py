@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from transition_parser.graphs.amr import Edge
@@ -11,8 +10,8 @@ from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, SEPARATORS, S
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
-_OPENERS, _SAME_PAST, _WISHES = (frozenset(word_list(f"edits: {name}")) for name in ("openers", "same past", "wishes"))
-_BEFORE_GREETINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
+_WISHES = frozenset(word_list("edits: wishes"))
+_BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
 
 
@@ -58,24 +57,20 @@ def _moods(draft: Draft) -> Sequence[str]:
 
 
 def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
-    """Return the mood of a node's word; *he cut it* is no command, and *to buy and sell* is none."""
-    place = draft.place(node)
+    """Return the mood of a node's word; *to buy and sell* and *nurses let him go* are no commands."""
+    place, subject = draft.place(node), draft.below(node).get("ARG0", node)
+    has_subject = place > 0 and draft.place(subject) == place - 1 and draft.forms[place - 1].endswith("s")
     firsts = [draft.place(draft.below(one).get("op1", node)) for one in draft.lists_of(node)]
-    is_past = place > 0 and draft.forms[place] in _SAME_PAST and not _opens(draft.forms[place - 1])
-    return OTHER if is_past or any(draft.forms[first - 1] == "to" for first in firsts) else moods[place]
-
-
-def _opens(form: str) -> bool:
-    """Return True for a word or a mark that may be before a command."""
-    return form in _OPENERS or not re.search(r"\w", form)
+    return OTHER if has_subject or any(draft.forms[first - 1] == "to" for first in firsts) else moods[place]
 
 
 def _let_us(draft: Draft) -> Iterator[int]:
     """Yield the verbs after *let's*, which take the place of *let*."""
     for place, form in enumerate(draft.forms[:-1]):
         after = [verb for verb in draft.frames if place + 1 < verb < place + 6]
-        is_said = form == "let" and draft.forms[place + 1] in ("'s", "us", "’s") and draft.forms[place + 2] != "know"
-        if not (is_said and after and (place == 0 or _opens(draft.forms[place - 1]))):
+        following, third = [*draft.forms, ""][place + 1 : place + 3]
+        is_us = following == "us" and third != "know" and draft.forms[place - 1] in _BEGINNINGS
+        if form != "let" or not after or not (is_us or following in ("'s", "’s")):
             continue
         verb = draft.frames[min(after)]
         for node in draft.inside(place, place + 2) - draft.constants - {verb}:
@@ -102,12 +97,9 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
     if draft.tree is None or draft.forms[first - 1] == "you":
         return draft.forms[first - 1] == "you"
     heads, relations = draft.tree.heads, draft.tree.relations
-    may_hear = verb == 1 and draft.forms[1] not in _SAME_PAST and draft.forms[0][-1] != "s"
+    may_hear = verb == 1 and draft.forms[0][-1] != "s"
     while not (found := draft.dependents(verb, "nsubj")) and relations[verb] == "conj":
-        lists = draft.lists_of(draft.frames.get(verb, -1))
         verb = heads[verb] - 1
-        if lists and lists.isdisjoint(draft.lists_of(draft.frames.get(verb, -1))):
-            return False  # a wrong tree: *dry them when they are wet and put them away*
     return not may_hear and any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found)
 
 
@@ -116,7 +108,7 @@ def mend_greetings(draft: Draft) -> None:
     for place, form in enumerate(draft.forms[:-1]):
         following, label = draft.forms[place + 1], _GREETINGS.get(form)
         frames = [node for node in draft.at(place) if draft.labels[node] == label]
-        if not frames or (place and draft.forms[place - 1] not in _BEFORE_GREETINGS):
+        if not frames or (place and draft.forms[place - 1] not in _BEGINNINGS):
             continue
         if (form == "thanks" and following != "to") or (form in ("see", "thank") and following == "you"):
             _say(draft, frames[0], "ARG1", "you")
