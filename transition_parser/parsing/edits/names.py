@@ -135,9 +135,10 @@ def _restore(draft: Draft, place: int, entity: str) -> None:
 
 def _mend_name(draft: Draft, node: int, name: int) -> None:
     """Make the only string of a name that is an address the `:value` of the node."""
-    strings = [edge.target for edge in draft.edges if edge.source == name]
-    entity = entity_of(draft.labels[strings[0]].strip('"')) if len(strings) == 1 else None
-    if entity is not None and draft.constants.issuperset(strings):
+    touching = [edge for edge in draft.edges if name in edge[::2]]
+    strings = {edge.target for edge in touching if edge.source == name} & draft.graph.constants
+    entity = entity_of(draft.labels[max(strings)].strip('"')) if strings and len(touching) == 2 else None
+    if entity is not None and name != draft.top:
         draft.labels[node] = entity
-        draft.add_below(node, "value", draft.labels[strings[0]])
+        draft.add_below(node, "value", draft.labels[max(strings)])
         draft.removed.update((name, *strings))

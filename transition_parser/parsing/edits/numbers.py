@@ -163,7 +163,8 @@ def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
     unit = below.get("unit", -1)
     if unit >= 0:
         if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
-            draft.merge(node, unit)
+            draft.labels[node] = draft.labels[unit]
+            draft.merge(unit, node)
     else:
         words = (draft.words[place] for place in draft.alignments[node])
         draft.labels[node] = "-".join(word.lemma for word in words if word.lemma_is_symbol) or "thing"
