@@ -32,6 +32,7 @@ _NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
     (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
 )
 _AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
+_DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(r"(?<!\S)minus (?P<whole>\d[\d,.]*)(?!\S)")
 _DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")
 _UNITS = {
@@ -71,7 +72,7 @@ def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
 
 
 def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
-    """Yield *half a million*, *a quarter of a million*, *two and a half* and *minus 12* in digits.
+    """Yield *half a million*, *a quarter of a million*, *two and a half*, *two dozen* and *minus 12* in digits.
 
     >>> [*numbers_of_several_words("half a million people at minus 12 degrees".split())]
     [SpanValue(first=0, end=3, value='500000'), SpanValue(first=5, end=7, value='-12')]
@@ -82,6 +83,8 @@ def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
             yield _span_value(match, _product(factor, match["scale"]))
     for match in _AND_A_HALF.finditer(text):
         yield _span_value(match, _product(f"{number_of([match['whole']])}.5", match["scale"]))
+    for match in _DOZENS.finditer(text):
+        yield _span_value(match, str(12 * int(number_of([match["whole"]]) or match["whole"])))
     for match in _MINUS.finditer(text):
         yield _span_value(match, f"-{match['whole'].replace(',', '')}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
@@ -13,6 +14,7 @@ _COMPARISONS = ("have-degree-91", "have-quant-91")
 _AMOUNTS = ("more", "less", "fewer", "many", "much", "few", "little")
 _AUXILIARIES = ("am", "are", "did", "do", "does", "is", "was", "were")
 _SECONDS = {"than", "as"}
+_OWNERS = {"mine": "i", "yours": "you", "hers": "she", "ours": "we", "theirs": "they"}
 
 
 def may_compare(draft: Draft) -> bool:
@@ -21,11 +23,16 @@ def may_compare(draft: Draft) -> bool:
 
 
 def mend_comparisons(draft: Draft) -> None:
-    """Give comparisons before *than* and *as* their degrees, qualities and sides."""
+    """Give comparisons before *than* and *as* their degrees, qualities and sides, superlatives and *too* theirs."""
     forms = draft.forms
-    for place, form in enumerate(forms):
+    for node in draft.nodes_of("have-degree-91"):
+        _complete(draft, node)
+    for place, form in enumerate(forms[:-1]):
+        lemma = draft.words[place].lemma
         if form == "better" and forms[place - 1] in ("had", "'d"):
             _recommend(draft, place)
+        elif form.endswith("est") and form != lemma and form.startswith(lemma[:-1]):
+            _superlative(draft, place)
     if draft.tree is not None and may_compare(draft):
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(forms):
@@ -56,6 +63,35 @@ def _recommend(draft: Draft, place: int) -> None:
         draft.move_top(verb, node)
 
 
+def _complete(draft: Draft, node: int) -> None:
+    """Give *hot enough* its quality, and *too long for us* what follows from it in the place of a second side."""
+    below = draft.below(node)
+    degree = below.get("ARG3", node)
+    place, label = draft.place(degree), draft.labels[degree]
+    if label in ("too", "enough") and "ARG4" in below and "ARG6" not in below:
+        draft.set_role(Edge(node, "ARG4", below["ARG4"]), "ARG6")
+    beside = [one for one in draft.at(place - 1 if label == "enough" else place + 1) if one not in (node, degree)]
+    if degree != node and "ARG2" not in below and len(beside) == 1 and "ARG1" in below:
+        draft.add_edge(node, "ARG2", beside[0])
+        draft.move_top(beside[0], node)
+        for edge in [edge for edge in draft.edges if edge[:2] == (beside[0], "polarity")]:
+            draft.replace_edge(edge, edge._replace(source=node))
+
+
+def _superlative(draft: Draft, place: int) -> None:
+    """Give a superlative that has none the degree `most`: *the smartest girl*."""
+    for quality in draft.at(place):
+        nouns = [edge.source for edge in draft.edges if edge[1:] == ("mod", quality)]
+        noun = draft.below(quality).get("ARG1", next(iter(nouns), -1))
+        around = {*draft.around(quality).values()}
+        if noun >= 0 and around.isdisjoint((*_DEGREES, *_COMPARISONS)):
+            node = draft.new_node("have-degree-91", False, quality)
+            draft.add_edge(node, "ARG1", noun)
+            draft.add_edge(node, "ARG2", quality)
+            draft.add_below(node, "ARG3", "most")
+            draft.replace_edge(Edge(noun, "mod", quality))
+
+
 def _as_soon(view: TreeView, place: int) -> None:
     """Make *as soon as* the time of the verb that it modifies: *leave as soon as you can*."""
     draft, inside = view.draft, view.draft.inside(place, place + 3)
@@ -69,20 +105,37 @@ def _as_soon(view: TreeView, place: int) -> None:
 
 
 def _correlate(draft: Draft, *places: int) -> None:
-    """Make *the sooner …, the better …* `correlate-91` of two degrees."""
-    qualities = first, second = [draft.at(place) for place in places]
-    if first and second:
-        draft.remove_edges(lambda edge: edge.source in second and edge.target in first)
-        node = draft.new_node("correlate-91", False)
-        for number, nodes in enumerate(qualities, 1):
-            degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
-            if degree is None:
-                have_degree = draft.new_node("have-degree-91", False, nodes[0])
-                draft.add_edge(have_degree, "ARG2", nodes[0])
-                degree = draft.add_below(have_degree, "ARG3", "more")
-            draft.labels[degree] = "less" if draft.labels[degree] == "less" else "more"
-            draft.add_edge(node, f"ARG{number}", degree)
-        draft.top = node
+    """Make *the sooner …, the better …* `correlate-91` of two degrees, each with what its clause says."""
+    if not all(map(draft.at, places)):
+        return
+    node = draft.new_node("correlate-91", False)
+    for number, (place, end) in enumerate(pairwise((*places, len(draft.words))), 1):
+        nodes = draft.at(place)
+        degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
+        degree = draft.new_node("more", False, nodes[0]) if degree is None else degree
+        draft.labels[degree] = "less" if draft.labels[degree] == "less" else "more"
+        quality = next((one for one in nodes if draft.labels[one] not in (*_DEGREES, *_COMPARISONS)), -1)
+        owner = draft.below(quality).get("ARG1", -1)
+        owner = next((one for at, one in sorted(draft.frames.items()) if place < at < end and one != quality), owner)
+        if quality < 0:  # *the more you read*
+            inside = draft.inside(place, end)
+            draft.remove_edges(
+                lambda edge, inside=inside, degree=degree: degree in edge[::2] and not {*edge[::2]} <= inside
+            )
+            if owner >= 0 and inside.isdisjoint(draft.neighbors(degree)):
+                draft.add_edge(owner, "degree", degree)
+        else:
+            old = {one for one in draft.nodes_of("have-degree-91") if one in nodes or one in draft.neighbors(quality)}
+            mixed = {degree, *old, *({quality} if owner != draft.below(quality).get("ARG1") else ())}
+            for edge in [edge for edge in draft.edges if not mixed.isdisjoint(edge[::2])]:
+                draft.replace_edge(edge)
+            draft.removed |= old
+            have_degree = draft.new_node("have-degree-91", False, quality)
+            for role, end_node in (("ARG1", owner), ("ARG2", quality), ("ARG3", degree)):
+                if end_node >= 0:
+                    draft.add_edge(have_degree, role, end_node)
+        draft.add_edge(node, f"ARG{number}", degree)
+    draft.top = node
 
 
 def _compare(view: TreeView, place: int) -> None:
@@ -122,8 +175,13 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
         if near or draft.place(known) in places or draft.below(known).get("ARG2") == owner:
             draft.merge(known, node)
     below = draft.below(node)
-    if other < 0 and (other := below.get("ARG4", owner)) == owner:
+    if draft.forms[second] in _OWNERS:  # *as good as mine*
+        owners = draft.nodes_of(_OWNERS[draft.forms[second]])
         other = _another(view, second, owner)
+        draft.add_edge(other, "poss", owners[0] if owners else draft.new_node(_OWNERS[draft.forms[second]], False))
+    elif other < 0:
+        other = below.get("ARG4", owner) if draft.forms[second] not in ("one", "ones") else owner
+        other = _another(view, second, owner) if other == owner else other
     degree = _degree(draft, node, marker, {owner, quality, other})
     sides = {"ARG1": owner, "ARG2": quality, "ARG3": degree, "ARG4": other}
     new = [Edge(node, role, side) for role, side in sides.items() if side >= 0]
@@ -149,7 +207,9 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
         elif is_between and edge not in new:
             draft.change((edge, None))
         elif other in ends and node not in ends and not view.is_in(source + target - other, inside):
-            if not draft.change((edge, None)) and target == other:  # *has more pupils than any other school*
+            is_free = target == other and source != owner and owner not in draft.neighbors(source)
+            moved = edge._replace(target=owner) if is_free else None
+            if not draft.change((edge, moved)) and target == other:  # *has more pupils than any other school*
                 draft.change((edge, edge._replace(target=owner)))
         elif target == quality and is_predicate and source not in (node, owner):
             draft.change((edge, edge._replace(target=node)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import compress, pairwise
+from itertools import combinations, compress, pairwise
 
 from transition_parser.graphs.amr import Edge, quoted
 from transition_parser.parsing.edits.draft import Draft
@@ -100,11 +100,22 @@ def _put_date(draft: Draft, first: int, end: int, role: str, value: str) -> int:
 
 
 def mend_times(draft: Draft) -> None:
-    """Give each time of day that the words say its date; days of its words stay with it."""
+    """Give each time of day that the words say its date, which has the day, too."""
     dates = {*draft.nodes_of("date-entity")}
     known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
     for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
         _put_date(draft, first, end, "time", quoted(value))
+    for one, other in combinations([edge for edge in draft.edges if edge.role == "time"], 2):
+        below, of_other = draft.below(one.target), draft.below(other.target)
+        are_dates = {draft.labels[one.target], draft.labels[other.target]} == {"date-entity"}
+        if (
+            are_dates
+            and one.source == other.source
+            and "time" in (below | of_other)
+            and below.keys().isdisjoint(of_other)
+        ):
+            draft.replace_edge(other)
+            draft.merge(other.target, one.target)  # *at 7 p.m. on Friday*
 
 
 def mend_numbers(draft: Draft) -> None:
