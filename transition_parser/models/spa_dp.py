@@ -230,7 +230,8 @@ class SpaDecoder(MemorylessDecoder):
 
     def __init__(self, table: ActionTable, dim: int, width: int) -> None:
         super().__init__(table)
-        if isinstance(table.system, TreeSystem):
+        self.one_word_each = isinstance(table.system, TreeSystem)
+        if self.one_word_each:
             self.words_at_once = min(_NUMBERS_AT_ONCE // dim, 2000)
         self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place
         nn.init.xavier_uniform_(self.places.weight)
@@ -256,7 +257,16 @@ class SpaDecoder(MemorylessDecoder):
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
         there = torch.stack([getattr(states, field) == rank for field, rank in PLACES], 1)
         words = encoder_out.words.unflatten(-1, (len(PLACES), -1))
-        return self.output(F.relu(sum_of_means(words, sentence, there) + self.bias).to(self.bias.dtype))
+        summed = (sum_of_words if self.one_word_each else sum_of_means)(words, sentence, there)
+        return self.output(F.relu(summed + self.bias).to(self.bias.dtype))
+
+
+def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
+    """Return (N, width), the sum of the vectors of the words at the places. Empty places add nothing."""
+    _, positions, places, _ = words.shape
+    some, position = there.byte().max(2)
+    index = (sentence[:, None] * positions + position) * places + torch.arange(places, device=words.device)
+    return F.embedding_bag(index, words.flatten(0, 2), mode="sum", per_sample_weights=some.to(words.dtype))
 
 
 def sum_of_means(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
