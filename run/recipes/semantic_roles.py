@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as F
 from facts import AUXILIARIES
 from propbank import Annotation, Example, Predicate, concept_of, read_annotations, read_frames
-from shared import Excluded, options, read_texts, run
+from shared import Excluded, of_kind, options, read_texts, run
 from torch import Tensor, nn
 
 from transition_parser import AmrParse, Parser
@@ -304,7 +304,7 @@ def train(arguments: argparse.Namespace) -> None:
     if not sentences:
         raise InputError(f"{arguments.propbank} has no sentence of {arguments.treebank}: are both of one part?")
     exported = read_config(arguments.model)
-    parser = Parser.load(arguments.model, precision="fp32")
+    parser = of_kind(Parser.load(arguments.model, precision="fp32"), "AMRs")
     if (encoder := parser.model.labeled_encoder) is None:
         raise InputError(f"{arguments.model}: only models without tags whose words attend to each other get a labeler")
     parser.model.labeler, encoder.keeps_read = None, True

@@ -9,13 +9,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.process import progress
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.parsing.parser import Parser
+
+P = TypeVar("P", bound=Parser[Any])
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -30,6 +33,13 @@ def run(of: argparse.ArgumentParser, work: Callable[[argparse.Namespace], Iterab
             print(notice, file=sys.stderr)
     except (InputError, OSError) as error:
         of.exit(2, f"{of.prog}: error: {error}\n")
+
+
+def of_kind(parser: P, kind: str) -> P:
+    """Return a parser, whose graphs must be "trees" or "AMRs". Raises `InputError` for a model of others."""
+    if parser.formalism.name != kind:
+        raise InputError(f"{parser.version} is a model of {parser.formalism.name}, not of {kind}")
+    return parser
 
 
 def read_rows(path: str | os.PathLike, *columns: str) -> list[dict[str, str]]:

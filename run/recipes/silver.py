@@ -220,10 +220,10 @@ def make(arguments: argparse.Namespace) -> list[str]:
         raise InputError("--propbank: no sentence of the treebanks has an id of the annotation")
     if arguments.examples:
         some = spread(examples, arguments.examples, *EXAMPLE_WORDS, arguments.each)
-        found.add_examples(some, Parser.load(arguments.trees))
+        found.add_examples(some, shared.of_kind(Parser.load(arguments.trees), "trees"))
     if not found.found:
         raise InputError(f"no sentence of {LEAST} to {MOST} words")
-    parsers = [TreeReader.load(one, arguments.beam, nbest=nbest) for one in arguments.model]
+    parsers = [shared.of_kind(TreeReader.load(one, arguments.beam, nbest=nbest), "AMRs") for one in arguments.model]
     for parser in parsers:
         parser.known, parser.of_others = found.trees, arguments.trees
     made = make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)

@@ -119,8 +119,8 @@ def make(arguments: argparse.Namespace) -> list[str]:
     found = [*filter(texts.let_pass, given)]
     if not found:
         raise InputError(f"no sentence of {WORDS[0]} to {WORDS[1]} words is left to parse")
-    settings = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees"}
-    parsers = [Parser.load(model, arguments.beam, **settings) for model in arguments.model]
+    settings = {"nbest": arguments.nbest, "device": arguments.device}
+    parsers = [shared.of_kind(Parser.load(model, arguments.beam, **settings), "trees") for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
     return [*made.notices(texts.left_out), f"{made.kept:,} trees in {arguments.output}"]
 

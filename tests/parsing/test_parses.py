@@ -180,9 +180,9 @@ def test_a_tree_as_a_dictionary():
         "model": "a 1",
         "words": [
             {"id": 1, "form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}
-            | {"head": 3, "deprel": "aux", "score": 0.5, "start": 0, "end": 2},
+            | {"head": 3, "deprel": "aux", "score": 0.5, "start": None, "end": None},
             {"id": 2, "form": "n't", "lemma": "not", "upos": "PART", "xpos": None, "feats": None}
-            | {"head": 3, "deprel": "advmod", "score": 1.0, "start": 2, "end": 5},
+            | {"head": 3, "deprel": "advmod", "score": 1.0, "start": None, "end": None},
         ],
         "multiword_tokens": [{"form": "Don't", "first": 1, "last": 2}],
         "mean_log_probability": -0.5,

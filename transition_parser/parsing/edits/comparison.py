@@ -119,9 +119,8 @@ def _correlate(draft: Draft, *places: int) -> None:
         owner = next((one for at, one in sorted(draft.frames.items()) if place < at < end and one != quality), owner)
         if quality < 0:  # *the more you read*
             inside = draft.inside(place, end)
-            draft.remove_edges(
-                lambda edge, inside=inside, degree=degree: degree in edge[::2] and not {*edge[::2]} <= inside
-            )
+            for edge in [edge for edge in draft.edges if degree in edge[::2] and not inside.issuperset(edge[::2])]:
+                draft.replace_edge(edge)
             if owner >= 0 and inside.isdisjoint(draft.neighbors(degree)):
                 draft.add_edge(owner, "degree", degree)
         else:
