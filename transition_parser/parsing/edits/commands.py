@@ -72,18 +72,23 @@ def _let_us(draft: Draft) -> Iterator[int]:
         is_us = following == "us" and third != "know" and draft.forms[place - 1] in _BEGINNINGS
         if form != "let" or not after or not (is_us or following in ("'s", "’s")):
             continue
-        verb = draft.frames[min(after)]
-        for node in draft.inside(place, place + 2) - draft.constants - {verb}:
+        verbs, goal = [draft.frames[min(after)]], draft.frames[min(after)]
+        for node in draft.inside(place, place + 2) - draft.constants - {goal}:
             if not draft.labels[node].startswith("let-"):
                 draft.labels[node] = "we"
-            else:
-                for edge in [edge for edge in draft.edges if edge.source == node and edge.role in draft.below(verb)]:
-                    draft.change((edge, None))
-                draft.merge(node, verb)
+                continue
+            if joined := draft.lists_of(goal) & {draft.below(node).get("ARG1", -1)}:  # *let's rest and eat*
+                (goal,) = joined
+                verbs = [edge.target for edge in draft.members(goal)]
+            for edge in [edge for edge in draft.edges if edge.source == node and edge.target != goal]:
+                if edge.role in ("ARG0", "ARG1", "mode", *draft.below(goal)):
+                    draft.replace_edge(edge)
+                    draft.removed.update(() if draft.neighbors(edge.target) else (edge.target,))
+            draft.merge(node, goal)
         if "you" not in draft.forms:
             for node in draft.nodes_of("you"):
                 draft.labels[node] = "we"
-        yield verb
+        yield from verbs
 
 
 def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:

@@ -179,8 +179,9 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
         other = _another(view, second, owner)
         draft.add_edge(other, "poss", owners[0] if owners else draft.new_node(_OWNERS[draft.forms[second]], False))
     elif other < 0:
-        other = below.get("ARG4", owner) if draft.forms[second] not in ("one", "ones") else owner
-        other = _another(view, second, owner) if other == owner else other
+        other, is_one = below.get("ARG4", owner), draft.forms[second] in ("one", "ones")
+        if other == owner or (is_one and draft.labels[other] != draft.labels[owner]):
+            other = _another(view, second, owner)
     degree = _degree(draft, node, marker, {owner, quality, other})
     sides = {"ARG1": owner, "ARG2": quality, "ARG3": degree, "ARG4": other}
     new = [Edge(node, role, side) for role, side in sides.items() if side >= 0]
@@ -204,7 +205,9 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
             draft.replace_edge(edge)
             draft.merge(target, owner)
         elif is_between and edge not in new:
-            draft.change((edge, None))
+            role = "ord" if draft.labels[target] == "ordinal-entity" else "mod"
+            if not draft.change((edge, None)) and edge[:2] == (node, "ARG4"):
+                draft.change((edge, Edge(other, role, target)))  # *the first one*
         elif other in ends and node not in ends and not view.is_in(source + target - other, inside):
             is_free = target == other and source != owner and owner not in draft.neighbors(source)
             moved = edge._replace(target=owner) if is_free else None

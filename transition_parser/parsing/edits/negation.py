@@ -23,8 +23,8 @@ def negate(draft: Draft) -> None:
             _unable(draft, place)
         elif (word := _negated().fullmatch(form)) and negative.isdisjoint(nodes):
             _take_apart(draft, nodes, *word.groups())
-    for node in draft.nodes_of("nor"):
-        _nor(draft, node)
+    for node in [node for label in ("nor", "and", "or") if "nor" in draft.forms for node in draft.nodes_of(label)]:
+        _nor(draft, node, draft.forms.index("nor"))
 
 
 @cache
@@ -77,10 +77,14 @@ def _unable(draft: Draft, place: int) -> None:
         draft.move_top(verb, possible)
 
 
-def _nor(draft: Draft, node: int) -> None:
+def _nor(draft: Draft, node: int, place: int) -> None:
     """Negate each of the frames that *nor* joins; join things by *or*."""
     members = [edge.target for edge in draft.members(node)]
     is_of_frames = {*members} <= {*draft.frames.values()}
+    if draft.labels[node] != "nor" and not (
+        is_of_frames and len(members) == 2 and draft.place(members[0]) < place < draft.place(members[1])
+    ):
+        return
     draft.labels[node] = "and" if is_of_frames else "or"
     for member in members if is_of_frames else ():
         if "polarity" not in draft.below(member):

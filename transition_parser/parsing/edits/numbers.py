@@ -150,6 +150,9 @@ def _count(draft: Draft, said: SpanValue) -> None:
     draft.remove_edges(lambda edge: edge.role in _OF_NUMBERS and not inside.isdisjoint(edge[::2]))
     for node in inside:
         draft.merge(node, owner)
+    for source in {edge.source for edge in draft.edges if edge.target == owner}:
+        for edge in sorted(edge for edge in draft.edges if edge[::2] == (source, owner))[1:]:
+            draft.replace_edge(edge)  # *half a million euros were stolen*
     draft.remove_edges(lambda edge: edge.source == owner and edge.role == "quant")
     draft.add_edge(owner, "quant", draft.new_node(value, True, noun))
 
