@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,16 +84,14 @@ def steps_of(
     formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
 ) -> Iterator[Step]:
     """Yield the steps of a derivation, one more than its actions."""
-    state = system.initial(system.read(words))
-    known: dict[str, set] = {name: set() for name in formalism.grows}
-    for action in (*actions, None):
+    states = [*accumulate(actions, system.apply, initial=system.initial(system.read(words)))]
+    last, grown = formalism.configuration(states[-1]), dict.fromkeys(formalism.grows, 0)
+    for state, action in zip(states, (*actions, None), strict=True):
         configuration = formalism.configuration(state)
-        for name, before in known.items():
-            configuration[name] = [item for item in configuration[name] if item not in before]
-            before.update(configuration[name])
+        for name, before in grown.items():  # as they are in the end: members of lists get their numbers late
+            grown[name] = len(configuration[name])
+            configuration[name] = last[name][before : grown[name]]
         yield Step(None if action is None else str(action), configuration)
-        if action is not None:
-            state = system.apply(state, action)
 
 
 def trace(
