@@ -67,12 +67,12 @@ def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
 def _let_us(draft: Draft) -> Iterator[int]:
     """Yield the verbs after *let's*, which take the place of *let*."""
     for place, form in enumerate(draft.forms[:-1]):
-        after = [verb for verb in draft.frames if place + 1 < verb < place + 6]
+        after = draft.frames_in(place + 2, place + 6)
         following, third = [*draft.forms, ""][place + 1 : place + 3]
         is_us = following == "us" and third != "know" and draft.forms[place - 1] in _BEGINNINGS
         if form != "let" or not after or not (is_us or following in ("'s", "’s")):
             continue
-        verbs, goal = [draft.frames[min(after)]], draft.frames[min(after)]
+        verbs, goal = after[:1], after[0]
         for node in draft.inside(place, place + 2) - draft.constants - {goal}:
             if not draft.labels[node].startswith("let-"):
                 draft.labels[node] = "we"
@@ -82,8 +82,7 @@ def _let_us(draft: Draft) -> Iterator[int]:
                 verbs = [edge.target for edge in draft.members(goal)]
             for edge in [edge for edge in draft.edges if edge.source == node and edge.target != goal]:
                 if edge.role in ("ARG0", "ARG1", "mode", *draft.below(goal)):
-                    draft.replace_edge(edge)
-                    draft.removed.update(() if draft.neighbors(edge.target) else (edge.target,))
+                    draft.drop_edge(edge)
             draft.merge(node, goal)
         if "you" not in draft.forms:
             for node in draft.nodes_of("you"):
@@ -126,8 +125,7 @@ def _say(draft: Draft, verb: int, role: str, label: str) -> None:
     draft.removed.update({below.get("mode", verb)} & draft.constants)
     old = below.get(role, verb)
     if draft.labels[old] in {*SUBJECTS.values()} - {label}:
-        draft.replace_edge(Edge(verb, role, old))
-        draft.removed.update(() if draft.neighbors(old) else (old,))
+        draft.drop_edge(Edge(verb, role, old))
     elif old != verb and role == "ARG1" and draft.labels[old] != label:
         draft.set_role(Edge(verb, role, old), "degree")  # *thanks a lot*
     elif old != verb:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from transition_parser.graphs.amr import Edge
@@ -55,9 +55,8 @@ def _is_comparative(draft: Draft, place: int) -> bool:
 
 def _recommend(draft: Draft, place: int) -> None:
     """Make *had better* a recommendation of the verb after it."""
-    verb = next((node for after, node in sorted(draft.frames.items()) if after > place), None)
-    if verb is not None:
-        node = draft.put(place, place + 1, "recommend-01", "ARG1")
+    if after := draft.frames_in(place + 1, len(draft.words)):
+        verb, node = after[0], draft.put(place, place + 1, "recommend-01", "ARG1")
         draft.remove_edges(lambda edge: edge.source == node or edge[::2] == (verb, node))
         draft.add_edge(node, "ARG1", verb)
         draft.move_top(verb, node)
@@ -85,11 +84,21 @@ def _superlative(draft: Draft, place: int) -> None:
         noun = draft.below(quality).get("ARG1", next(iter(nouns), -1))
         around = {*draft.around(quality).values()}
         if noun >= 0 and around.isdisjoint((*_DEGREES, *_COMPARISONS)):
-            node = draft.new_node("have-degree-91", False, quality)
-            draft.add_edge(node, "ARG1", noun)
-            draft.add_edge(node, "ARG2", quality)
-            draft.add_below(node, "ARG3", "most")
+            _grade(draft, noun, quality, draft.new_node("most", False, quality))
             draft.replace_edge(Edge(noun, "mod", quality))
+
+
+def _grade(draft: Draft, owner: int, quality: int, degree: int) -> None:
+    """Add the degree of a quality to what has it; -1 for nothing."""
+    node = draft.new_node("have-degree-91", False, quality)
+    for role, side in (("ARG1", owner), ("ARG2", quality), ("ARG3", degree)):
+        if side >= 0:
+            draft.add_edge(node, role, side)
+
+
+def _quality(draft: Draft, nodes: Sequence[int]) -> int:
+    """Return the first node that is no degree and no comparison, -1 for none."""
+    return next((one for one in nodes if draft.labels[one] not in (*_DEGREES, *_COMPARISONS)), -1)
 
 
 def _as_soon(view: TreeView, place: int) -> None:
@@ -114,9 +123,9 @@ def _correlate(draft: Draft, *places: int) -> None:
         degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
         degree = draft.new_node("more", False, nodes[0]) if degree is None else degree
         draft.labels[degree] = "less" if draft.labels[degree] == "less" else "more"
-        quality = next((one for one in nodes if draft.labels[one] not in (*_DEGREES, *_COMPARISONS)), -1)
-        owner = draft.below(quality).get("ARG1", -1)
-        owner = next((one for at, one in sorted(draft.frames.items()) if place < at < end and one != quality), owner)
+        quality = _quality(draft, nodes)
+        subject = draft.below(quality).get("ARG1", -1)
+        owner = [*(one for one in draft.frames_in(place + 1, end) if one != quality), subject][0]
         if quality < 0:  # *the more you read*
             inside = draft.inside(place, end)
             for edge in [edge for edge in draft.edges if degree in edge[::2] and not inside.issuperset(edge[::2])]:
@@ -125,14 +134,11 @@ def _correlate(draft: Draft, *places: int) -> None:
                 draft.add_edge(owner, "degree", degree)
         else:
             old = {one for one in draft.nodes_of("have-degree-91") if one in nodes or one in draft.neighbors(quality)}
-            mixed = {degree, *old, *({quality} if owner != draft.below(quality).get("ARG1") else ())}
+            mixed = {degree, *old, *({quality} if owner != subject or subject < 0 else ())}
             for edge in [edge for edge in draft.edges if not mixed.isdisjoint(edge[::2])]:
                 draft.replace_edge(edge)
             draft.removed |= old
-            have_degree = draft.new_node("have-degree-91", False, quality)
-            for role, end_node in (("ARG1", owner), ("ARG2", quality), ("ARG3", degree)):
-                if end_node >= 0:
-                    draft.add_edge(have_degree, role, end_node)
+            _grade(draft, owner, quality, degree)
         draft.add_edge(node, f"ARG{number}", degree)
     draft.top = node
 
@@ -164,7 +170,7 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
     """Give a comparison one node, which has its degree, its quality and its sides; old edges between them go."""
     draft = view.draft
     owner, other = (draft.frames.get(one, view.argument(one)) for one in (first, second))
-    quality = next((i for i in view.nodes[word] if draft.labels[i] not in (*_DEGREES, *_COMPARISONS)), -1)
+    quality = _quality(draft, view.nodes[word])
     if owner < 0 or len({owner, other, quality}) < 3:
         return
     node = draft.new_node(_COMPARISONS[draft.forms[word] in _AMOUNTS], False, quality if quality >= 0 else owner)

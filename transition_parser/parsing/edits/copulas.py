@@ -25,8 +25,7 @@ def mend_copulas(draft: Draft) -> None:
             below = draft.below(node)
             if draft.words[place].lemma in _WEATHER:
                 for role, it in [one for one in below.items() if draft.labels[one[1]] == "it"]:
-                    draft.replace_edge(Edge(node, role, it))
-                    draft.removed.update(() if draft.neighbors(it) else (it,))
+                    draft.drop_edge(Edge(node, role, it))
             elif form in _CAUSING and "ARG0" not in below and -1 < draft.place(below.get("ARG1", node)) < place:
                 draft.set_role(Edge(node, "ARG1", below["ARG1"]), "ARG0")  # *the film was boring*
     if draft.tree is not None and not _IDENTIFYING.isdisjoint(draft.tree.relations):

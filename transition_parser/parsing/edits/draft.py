@@ -76,6 +76,10 @@ class Draft:
                 found[place] = node
         return found
 
+    def frames_in(self, first: int, end: int) -> list[int]:
+        """Return the frames of the words of a span in their order, `end` being the word after it."""
+        return [node for place, node in sorted(self.frames.items()) if first <= place < end]
+
     @cached_property
     def aligned(self) -> set[int]:
         """The words with a node."""
@@ -190,6 +194,11 @@ class Draft:
         number = self.edges.index(edge)
         self.edges[number : number + 1] = others
         self.edge_origins[number : number + 1] = [-1] * len(others)
+
+    def drop_edge(self, edge: Edge) -> None:
+        """Remove an edge, and the node below it where it has no other."""
+        self.replace_edge(edge)
+        self.removed.update(() if self.neighbors(edge.target) else (edge.target,))
 
     def set_role(self, edge: Edge, role: str) -> None:
         """Give an edge another role."""

@@ -41,8 +41,7 @@ def _put_age(draft: Draft, place: int, label: str, number: str) -> None:
     age = draft.new_node("age-01", False, min(inside, default=-1))
     known.sort(key=lambda node: draft.place(node) != place - 2)
     subject = known[0] if known else draft.new_node(label, False, age)
-    before = [draft.top, *(node for verb, node in sorted(draft.frames.items()) if verb < place)]
-    is_time, owner = draft.forms[place - 3] == "when", before[-1]
+    is_time, owner = draft.forms[place - 3] == "when", [draft.top, *draft.frames_in(0, place)][-1]
     for edge in [edge for edge in draft.edges if not inside.isdisjoint(edge[::2]) or edge[1:] == ("time", subject)]:
         source, role, target = edge
         if source in inside and target not in {subject, *inside}:
@@ -81,7 +80,7 @@ def _mend_date(draft: Draft, first: int, end: int, role: str, number: str) -> No
     sources = {draft.labels[edge.source] for edge in draft.edges if draft.labels[edge.target] == number}
     if number.isdigit() and sources.isdisjoint(("date-entity", "date-interval")):
         date = _put_date(draft, first, end, role, number)
-        before = [node for place, node in sorted(draft.frames.items()) if place < first]
+        before = draft.frames_in(0, first)
         for edge in [edge for edge in draft.edges if edge[1:] == ("time", date) and before]:
             draft.replace_edge(edge, edge._replace(source=before[-1]))
 
@@ -105,15 +104,10 @@ def mend_times(draft: Draft) -> None:
     known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
     for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
         _put_date(draft, first, end, "time", quoted(value))
-    for one, other in combinations([edge for edge in draft.edges if edge.role == "time"], 2):
+    dates = {*draft.nodes_of("date-entity")}
+    for one, other in combinations([edge for edge in draft.edges if edge.role == "time" and edge.target in dates], 2):
         below, of_other = draft.below(one.target), draft.below(other.target)
-        are_dates = {draft.labels[one.target], draft.labels[other.target]} == {"date-entity"}
-        if (
-            are_dates
-            and one.source == other.source
-            and "time" in (below | of_other)
-            and below.keys().isdisjoint(of_other)
-        ):
+        if one.source == other.source and "time" in below | of_other and below.keys().isdisjoint(of_other):
             draft.replace_edge(other)
             draft.merge(other.target, one.target)  # *at 7 p.m. on Friday*
 
