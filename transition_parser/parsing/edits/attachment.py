@@ -154,7 +154,7 @@ def _mend_superlatives(view: TreeView) -> None:
         below = draft.below(degree)
         noun, around = below.get("ARG5", -1), below.get("ARG1", -1)
         head = view.heads[view.word(below.get("ARG2", degree))]
-        is_inside = head >= 0 and noun in view.nodes[head] and view.word(around) in view.subtree(head)
+        is_inside = min(head, around) >= 0 and noun in view.nodes[head] and view.word(around) in view.subtree(head)
         if is_inside and around not in view.nodes[head]:
             draft.set_role(Edge(degree, "ARG5", noun), "ARG1")
             draft.set_role(Edge(degree, "ARG1", around), "ARG5")
