@@ -59,6 +59,8 @@ def _mend_relation(draft: Draft, relation: int) -> None:
     if "ARG0" in below or not below.keys() >= {"ARG1", "ARG2"}:
         return
     owner, kind = below["ARG1"], below["ARG2"]
+    if not {owner, kind}.isdisjoint(draft.constants | draft.removed):
+        return
     if draft.labels[kind] not in _RELATIVES:
         draft.remove_edges(lambda edge: edge.source == relation)
         draft.add_edge(kind, "poss", owner)
