@@ -28,7 +28,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
             parsed = Path(folder, f"parsed{formalism.suffix}")
             parser.evaluate(arguments.gold, parsed)
             for variant in VARIANTS[formalism.name]:
-                found = formalism.score(arguments.gold, str(parsed), {variant: True} if variant else {}).figures
+                found = formalism.scoring.score(arguments.gold, parsed, **({variant: True} if variant else {}))
                 print(f"beam {beam} {variant} {json.dumps(found)}", flush=True)
 
 

@@ -186,8 +186,8 @@ class Run:
             return {}
         skipped: dict[str, Any] = {}
         for split, beam in product(SPLITS[1:], self.beams):
-            files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
-            found = TREES.score(*files, {"punct": "skip"}).figures
+            files = self.files[split], folder / f"{split}.beam-{beam}{TREES.suffix}"
+            found = TREES.scoring.score(*files, punct="skip")
             skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
         return {SKIPPED: skipped}
 

@@ -13,7 +13,6 @@ from transition_parser import Parser
 from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import oracle
-from transition_parser.parsing.formalisms import TREES
 from transition_parser.parsing.search import search
 from transition_parser.transitions import make_system
 
@@ -109,7 +108,7 @@ def test_steps_of_a_tree_whose_arcs_cross(system):
     tree = DependencyTree(heads, tuple("root" if head == 0 else f"r{head}" for head in heads))
     words = "A hearing is scheduled on the issue today".split()
     machine = make_system(system)
-    steps = list(steps_of(TREES, machine, words, list(oracle(machine, words, tree))))
+    steps = list(steps_of(machine, words, list(oracle(machine, words, tree))))
     arcs = [arc for step in steps for arc in step.configuration["arcs"]]
     assert sorted((word + 1, (head + 1) % 9) for head, word, _ in arcs) == list(enumerate(heads, 1))
     assert any(step.action == "SWAP" for step in steps) and steps[-1].action is None

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
-from transition_parser.graphs.dependency_score import Comparison, Score, compare_files, conll18_table
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
+from transition_parser.graphs.dependency_score import Comparison, Score, score, table
 
 
 def sentences(*blocks: str):
@@ -95,12 +95,12 @@ def test_punctuation_can_not_be_left_out_where_gold_does_not_say_what_it_is(rows
     path = tmp_path / "gold.conllu"
     lines = ("\t".join([*row[:2], "_", *row[2:4], "_", *row[4:], "_", "_"]) for row in rows)
     path.write_text("\n".join(lines) + "\n\n")
-    compare_files(path, path, False, False)
+    score(path, path)
     if said is None:
-        compare_files(path, path, False, True)
+        score(path, path, punct="skip")
     else:
         with pytest.raises(InputError, match=said) as caught:
-            compare_files(path, path, False, True)
+            score(path, path, punct="skip")
         assert str(caught.value).startswith(f"{path}: ")
 
 
@@ -156,8 +156,8 @@ def test_a_column_is_lacking_where_a_file_has_it_for_no_word(gold, system, lacki
 
 def test_the_table_of_the_official_script():
     folder = Path(__file__).with_name("conll18")
-    gold, system = (list(read_conllu(folder / f"{name}.conllu")) for name in ("gold", "system"))
-    assert f"{conll18_table(Comparison(gold, system).scores())}\n" == (folder / "table.txt").read_text()
+    figures = score(folder / "gold.conllu", folder / "system.conllu", conll18=True)
+    assert f"{table(figures)}\n" == (folder / "table.txt").read_text()
 
 
 def read(rows: str) -> list[Sentence]:

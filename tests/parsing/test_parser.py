@@ -76,14 +76,14 @@ def test_files_are_parsed_and_evaluated(model, score, few_amrs, tmp_path):
     parser, path = Parser.load(model, beam=2, nbest=2), SAMPLE if model == "en-fast" else few_amrs
     parsed, again = tmp_path / "parsed", tmp_path / "again"
     figures = parser.evaluate(path, parsed)
-    assert figures == parser.formalism.score(str(path), str(parsed)).figures and figures[score]
+    assert figures == parser.formalism.scoring.score(path, parsed) and figures[score]
     assert parser.evaluate(path) == figures
     parser.parse_file(path, again, scores=True)
     parses = parser.parse(Path(path))
     assert again.read_text() == "".join(str(one.annotated(scores=True)) for parse in parses for one in parse.ranked)
     with pytest.raises(InputError, match="is the file CoNLL-U" if model == "en-fast" else "the file is CoNLL-U"):
         parser.evaluate(SAMPLE_AMR if model == "en-fast" else SAMPLE, parsed)
-    assert again.exists() and parser.formalism.score(str(path), str(parsed)).figures == figures
+    assert again.exists() and parser.formalism.scoring.score(path, parsed) == figures
 
 
 def test_evaluation_hides_tags_and_may_begin_with_raw_text():

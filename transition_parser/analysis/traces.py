@@ -17,7 +17,7 @@ import torch
 from transition_parser.drawing.amrs import steps_drawing
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.oracles.static import oracle
-from transition_parser.parsing.formalisms import AMR, Formalism
+from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parser import AnySentence, Parser
 from transition_parser.parsing.parses import SentenceParse
 from transition_parser.text.pieces import normalize
@@ -25,6 +25,7 @@ from transition_parser.transitions import Action, TransitionSystem
 
 MOST_CANDIDATES = 10
 _DIGITS = 6  # decimal places of probabilities
+_GROWING = {"arcs", "nodes", "edges"}  # the lists of configurations that grow with a derivation
 
 
 class CompetingAction(NamedTuple):
@@ -40,7 +41,7 @@ class Step:
     """A step of a derivation: a configuration, and the action that is taken in it."""
 
     action: str | None  # None at the end of the derivation
-    configuration: Mapping[str, Any]  # of `Formalism.configuration`; growing lists have only the new items
+    configuration: Mapping[str, Any]  # of `State.as_data`; growing lists have only the new items
     log_probability: float | None = None  # of the action; None if actions are not scored
     candidates: tuple[CompetingAction, ...] = ()  # the most probable actions, best first, and the taken one
     others: int = 0  # the number of other competing actions
@@ -80,14 +81,13 @@ def graph_data(parse: SentenceParse, written: AnySentence, drawing: bool = False
     return {**parse.rounded(), "written": str(written), **pictures}
 
 
-def steps_of(
-    formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
-) -> Iterator[Step]:
+def steps_of(system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]) -> Iterator[Step]:
     """Yield the steps of a derivation, one more than its actions."""
     states = [*accumulate(actions, system.apply, initial=system.initial(system.read(words)))]
-    last, grown = formalism.configuration(states[-1]), dict.fromkeys(formalism.grows, 0)
+    last = states[-1].as_data()
+    grown = dict.fromkeys(last.keys() & _GROWING, 0)
     for state, action in zip(states, (*actions, None), strict=True):
-        configuration = formalism.configuration(state)
+        configuration = state.as_data()
         for name, before in grown.items():  # as they are in the end: members of lists get their numbers late
             grown[name] = len(configuration[name])
             configuration[name] = last[name][before : grown[name]]
@@ -120,7 +120,7 @@ def trace(
         if parser.model.searches_directly:
             actions = tuple(oracle(table.system, words, parse.tree))
         if only is None or place == min(only, len(found) - 1):
-            plain = steps_of(formalism, table.system, words, actions)
+            plain = steps_of(table.system, words, actions)
             tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in actions]
             steps += _scored(parser, encoder_out, tokens, plain) if tokens else plain
         shown, total = bool(drawing and steps), parse.mean_log_probability * (len(parse.actions) + 1)

@@ -249,11 +249,12 @@ def run_score(arguments: argparse.Namespace) -> int:
     """
     formalism = formalism_of_files(arguments.gold, arguments.system)
     check_options(arguments, _OF_SCORE, formalism, f"{arguments.gold} holds {formalism.name}")
-    report = formalism.score(arguments.gold, arguments.system, vars(arguments))
+    options = {name: getattr(arguments, name) for name in formalism.score_options}
+    figures = formalism.scoring.score(arguments.gold, arguments.system, **options)
     if arguments.json:
-        print_figures(report.figures, True)
+        print_figures(figures, True)
     else:
-        print(report.text)
+        print(formalism.scoring.table(figures))
     return 0
 
 

@@ -283,7 +283,7 @@ def amr_drawing(entry: AmrEntry, confidences: Sequence[float] = ()) -> str:
 
 
 def steps_drawing(words: Sequence[str], configurations: Iterable[Mapping[str, Any]]) -> str:
-    """Return all nodes and edges that a derivation makes; for the other parameters see `Amr.configuration`."""
+    """Return all nodes and edges that a derivation makes; for the other parameters see `AmrState.as_data`."""
     nodes, edges, top = [], [], None
     for configuration in configurations:
         for _, label, is_constant, first, last in configuration["nodes"]:

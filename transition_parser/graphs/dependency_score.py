@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
-from typing import Literal
+from typing import Any, Literal
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -205,6 +205,11 @@ class Score:
         """The share of the aligned words that are right."""
         return self.aligned if self.aligned is None else 100.0 * self.right / max(self.aligned, 1)
 
+    def as_data(self) -> dict[str, float | None]:
+        """Return precision, recall, F1 and accuracy on aligned words, with two decimals."""
+        parts = {name: getattr(self, name) for name in ("precision", "recall", "f1", "aligned_accuracy")}
+        return {name: value if value is None else round(value, 2) for name, value in parts.items()}
+
 
 def _plain(word: AlignedWord) -> str:
     """Return the relation of a word without its subtype."""
@@ -317,15 +322,30 @@ class Comparison:
         return Score(gold, system, sum(map(right, pairs)), len(pairs))
 
 
-def compare_files(
-    gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
-) -> Comparison:
-    """Return the comparison of two CoNLL-U files."""
-    if skip_punctuation and not marks_punctuation(gold):
+def score(
+    gold: str | os.PathLike,
+    system: str | os.PathLike,
+    full_labels: bool = False,
+    punct: str | None = None,
+    conll18: bool = False,
+) -> dict[str, Any]:
+    """Return the scores of a CoNLL-U file by name, in percent, as `score --json` prints them.
+
+    punct: "skip" to leave out punctuation
+    conll18: True to add all scores of the shared task
+    """
+    if punct == "skip" and not marks_punctuation(gold):
         tags = " ".join(sorted(PTB_PUNCTUATION))
         problem = f"no word has an XPOS by which --punct skip finds punctuation ({tags}): leave out --punct skip"
         raise input_error(problem, gold)
-    return Comparison(_read(gold), _read(system), full_labels, skip_punctuation)
+    found = Comparison(_read(gold), _read(system), full_labels, punct == "skip")
+    scores, lacking = found.scores(), found.lacking()
+    names = FIGURES if found.same_segmentation else {**SEGMENTATION, **FIGURES}
+    figures: dict[str, Any] = {name: round(scores[of].f1, 2) for name, of in names.items() if of not in lacking}
+    figures["words"] = scores["UAS"].gold
+    if conll18:
+        figures["conll18"] = {name: of.as_data() for name, of in scores.items()}
+    return figures
 
 
 def marks_punctuation(gold: str | os.PathLike) -> bool:
@@ -343,18 +363,16 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
 _HEADER = "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
 
 
-def conll18_table(scores: Mapping[str, Score]) -> str:
-    """Return the scores as the table that the official script prints with `--verbose`."""
-    lines = [_HEADER, "+".join(["-" * 11] * 5)]
-    for name, score in scores.items():
-        aligned = score.aligned_accuracy
-        cells = "".join(f"{value:10.2f} |" for value in (score.precision, score.recall, score.f1))
-        lines.append(f"{name:11}|{cells}{'' if aligned is None else f'{aligned:10.2f}'}")
+def table(figures: Mapping[str, Any]) -> str:
+    """Return the figures of `score` as a text for people; with `conll18`, as the official script prints them."""
+    if "conll18" in figures:
+        lines = [_HEADER, "+".join(["-" * 11] * 5)]
+        for name, parts in figures["conll18"].items():
+            *cells, aligned = ("" if value is None else f"{value:10.2f}" for value in parts.values())
+            lines.append(f"{name:11}|{''.join(f'{cell} |' for cell in cells)}{aligned}")
+        return "\n".join(lines)
+    width, lacking = max(map(len, figures)), [official for name, official in FIGURES.items() if name not in figures]
+    lines = [f"{name:<{width}}  {value}" for name, value in figures.items()]
+    if lacking:
+        lines.append(f"not scored, because one of the files has none: {', '.join(lacking)}")
     return "\n".join(lines)
-
-
-def conll18_data(scores: Mapping[str, Score]) -> dict[str, dict[str, float | None]]:
-    """Return the scores as plain data, in percent with two decimals; `aligned_accuracy` is None for segmentation."""
-    parts = ("precision", "recall", "f1", "aligned_accuracy")
-    values = {name: {part: getattr(score, part) for part in parts} for name, score in scores.items()}
-    return {name: {part: v if v is None else round(v, 2) for part, v in of.items()} for name, of in values.items()}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -381,6 +381,26 @@ def compare_banks(
     score = partial(_score, seed=seed, fine_grained=fine_grained)
     results = in_parallel(score, pairs, processes, _CHUNK)
     return list(progress(results, "score", len(pairs)))
+
+
+def score(gold: str | os.PathLike, system: str | os.PathLike, **options: Any) -> dict[str, Any]:
+    """Return the scores of a file by name, as `score --json` prints them; for the options see `compare_banks`."""
+    scores = compare_banks(gold, system, **options)
+    figures: dict[str, Any] = {"sentences": len(scores)}
+    for name, counts in total(scores).items():
+        parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
+        figures[name] = parts if counts.system or counts.gold else None  # None: neither file has such triples
+    return figures
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """Return the figures of `score` as a text for people."""
+    lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
+    for name, parts in figures.items():
+        if name != "sentences":
+            precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
+            lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
+    return "\n".join(lines)
 
 
 def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Scores:

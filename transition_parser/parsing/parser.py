@@ -404,7 +404,7 @@ class Parser(Generic[P_co]):
         with TemporaryDirectory() as folder:
             written = parsed or Path(folder, f"parsed{formalism.suffix}")
             self.parse_file(sentences, written)
-            return formalism.score(str(gold), str(written), {"conll18": True} if conll18 else {}).figures
+            return formalism.scoring.score(gold, written, **({"conll18": True} if conll18 else {}))
 
     def parse_stream(
         self, sentences: Iterable[AnySentence], chunk: int | None = None, given: Iterable[Given | None] = ()

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
-    from transition_parser.states.table import ActionTable
 
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
@@ -575,8 +574,3 @@ def edited(parse: AmrParse, edit: Edited) -> AmrParse:
         node_scores=tuple(parse.node_scores[node] if node >= 0 else 1.0 for node in edit.nodes),
         edge_scores=tuple(parse.edge_scores[edge] if edge >= 0 else 1.0 for edge in edit.edges),
     )
-
-
-def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
-    """Return the graph that a derivation builds from normalized words; each step is checked."""
-    return table.system.replay(table.system.read(words), table.actions_of(tokens))

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cached_property
 from itertools import chain, repeat
 from types import MappingProxyType
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -274,6 +274,10 @@ class ActionTable(TokenArrays[np.ndarray]):
         for token in {*tokens} - self._taken.keys():
             self.action(token)
         return tuple(map(self._taken.__getitem__, tokens))
+
+    def graph_of(self, words: Sequence[str], tokens: Sequence[int]) -> Any:
+        """Return the graph that a derivation builds from normalized words; each step is checked."""
+        return self.system.replay(self.system.read(words), self.actions_of(tokens))
 
     def features(self, words: Sequence[str], in_search: bool = False) -> list[list[int]]:
         """Return the features of each word, and of `</s>` after the words.

@@ -33,7 +33,6 @@ from transition_parser.modules.tagging import TagHeads, check_tagged
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import WordInputs, WordTensors
 from transition_parser.parsing.formalisms import OF_SYSTEM
-from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.states.costs import GoldTrees
 from transition_parser.states.states import States
@@ -229,7 +228,7 @@ class TransitionParsingTask(FairseqTask):
             else:
                 found = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
                 graphs = [
-                    None if gold is None else graph_of(self.table, words, hypotheses[0].tokens)
+                    None if gold is None else self.table.graph_of(words, hypotheses[0].tokens)
                     for (words, gold), hypotheses in zip(references, found, strict=True)
                 ]
             counts: Counter[str] = Counter()

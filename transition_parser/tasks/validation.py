@@ -13,7 +13,6 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.graphs.smatch import Counts, graph_triples, smatch_counts
 from transition_parser.parsing.formalisms import AMR, OF_SYSTEM
-from transition_parser.parsing.parses import graph_of
 
 COUNTS = ("_words", "_heads", "_labeled", "_match", "_system", "_gold")  # three of trees, three of AMRs
 
@@ -38,7 +37,7 @@ def gold_graphs(
     trees: list[Any] = [None] * len(sentences)
     for i, (words, target) in enumerate(zip(sentences, targets, strict=True)):
         with suppress(ValueError):  # an unknown relation has no action
-            trees[i] = graph_of(resources.table, words, target.tolist()[:-1])
+            trees[i] = resources.table.graph_of(words, target.tolist()[:-1])
     return trees
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from transition_parser.graphs.amr import Edge, is_number, quoted
+from transition_parser.graphs.amr import Edge, is_number, quoted, with_numbers
 from transition_parser.text.lemmas import number_of
 from transition_parser.transitions.system import Action, Kind
 
@@ -134,6 +134,18 @@ class AmrState(NamedTuple):
     def span(self) -> tuple[AmrWord, ...]:
         """The words of the current span."""
         return self.words[self.first : self.position]
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the configuration as plain data; each node is (number, label, is a constant, first and last word)."""
+        return {
+            "stack": list(self.stack),
+            "aside": list(self.aside),
+            "span": [self.first, self.position],
+            "buffer": list(range(self.position, len(self.words))),
+            "nodes": [(number, *node) for number, node in enumerate(self.nodes)],
+            "edges": [tuple(edge) for edge in with_numbers(self.edges)],
+            "top": self.top,
+        }
 
 
 def limits_of(n: int) -> tuple[int, int, int]:

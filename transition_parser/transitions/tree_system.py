@@ -67,6 +67,12 @@ class State(NamedTuple):
         """The number of the artificial root."""
         return len(self.words)
 
+    def as_data(self) -> dict[str, Any]:
+        """Return the configuration as plain data; each arc is (head, dependent, relation)."""
+        heads = enumerate(zip(self.heads, self.relations, strict=True))
+        arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
+        return {"stack": list(self.stack), "buffer": list(self.buffer), "arcs": arcs}
+
 
 class Effect(NamedTuple):
     """The arc and the moves of an action. S0, S1 or B0 (or NONE) name words as they are before the action."""

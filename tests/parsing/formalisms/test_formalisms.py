@@ -13,7 +13,7 @@ SAMPLES = {TREES: SAMPLE, AMR: SAMPLE_AMR}
 def test_scores_of_files_and_of_parses_are_the_same(tmp_path):
     for formalism, path in SAMPLES.items():
         gold = [*read(path)]
-        figures = formalism.score(str(path), str(path)).figures
+        figures = formalism.scoring.score(path, path)
         assert score(path, gold) == score(gold, path) == score(gold, gold) == figures
     trees = [*read(SAMPLE)]
     assert score(trees, trees, full_labels=True, conll18=True)["conll18"]["LAS"]["f1"] == 100

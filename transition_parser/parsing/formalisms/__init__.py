@@ -76,7 +76,7 @@ def score(
         given = {name: value for name, value in options.items() if value}
         for name in given.keys() - formalism.score_options:
             raise InputError(f"{name} is no option of {formalism.name}: leave it out")
-        return formalism.score(first, second, given).figures
+        return formalism.scoring.score(first, second, **given)
 
 
 def _written(graphs: Graphs, path: Path) -> str:

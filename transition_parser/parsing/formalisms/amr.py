@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from transition_parser.graphs.amr import AmrGraph, named, quoted, with_numbers, without_gaps
+from transition_parser.graphs.amr import AmrGraph, named, quoted, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import with_mentions
-from transition_parser.parsing.formalisms.trees import Report
 from transition_parser.parsing.given import complete
 from transition_parser.parsing.parses import AmrParse, edited
 from transition_parser.parsing.texts import ToParse
@@ -19,7 +19,7 @@ from transition_parser.text.columns import READINGS
 from transition_parser.text.names import title
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_state import AmrState, kept
+from transition_parser.transitions.amr_state import kept
 from transition_parser.transitions.config import wiki_keys
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ class Amr:
     sentence, read_graphs = AmrEntry, staticmethod(read_bank)
     annotations = ("scores", "actions", "alignment_markers", "wiki")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
-    grows: ClassVar = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
     # with an exponent above 1, later hypotheses would rank first, although they are ever longer and worse.
@@ -85,35 +84,12 @@ class Amr:
         with_words = replace(sentence, metadata={**sentence.metadata, "tok": " ".join(tokens)})
         return AmrParse(with_words, graph, sentence.alignments or ((),) * len(graph), sentence.wiki)
 
-    def configuration(self, state: AmrState) -> dict[str, Any]:
-        """Return a configuration of the transition system as plain data."""
-        return {
-            "stack": list(state.stack),
-            "aside": list(state.aside),
-            "span": [state.first, state.position],
-            "buffer": list(range(state.position, len(state.words))),
-            "nodes": [(number, *node) for number, node in enumerate(state.nodes)],
-            "edges": [tuple(edge) for edge in with_numbers(state.edges)],
-            "top": state.top,
-        }
+    @property
+    def scoring(self) -> ModuleType:
+        """See `Trees.scoring`."""
+        from transition_parser.graphs import smatch
 
-    def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        """Return the scores of a file against a gold file."""
-        from transition_parser.graphs.smatch import compare_banks, total
-
-        given = {**self.score_options, **(options or {})}
-        names = ("seed", "processes", "fine_grained", "ignore_wiki", "ignore_ids")
-        scores = compare_banks(gold, system, *(given[name] for name in names))
-        figures: dict[str, Any] = {"sentences": len(scores)}
-        for name, counts in total(scores).items():
-            parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
-            figures[name] = parts if counts.system or counts.gold else None  # None: neither file has such triples
-        lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
-        for name, parts in figures.items():
-            if name != "sentences":
-                precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
-                lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
-        return Report(figures, "\n".join(lines))
+        return smatch
 
 
 class _Built:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar
 
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
@@ -14,19 +15,11 @@ from transition_parser.parsing.parses import Parse
 from transition_parser.parsing.texts import ToParse
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, filled
 from transition_parser.transitions import TREE_SYSTEMS
-from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.modules.tagging import Tags
-
-
-class Report(NamedTuple):
-    """Scores of a file."""
-
-    figures: dict[str, Any]  # the scores by name, as `--json` prints them
-    text: str  # the scores as a text for people
 
 
 class Trees:
@@ -38,7 +31,6 @@ class Trees:
     annotations = ("scores", "actions")
     score_options: ClassVar = {"conll18": False, "full_labels": False, "punct": None}
     lenpen = 1.0
-    grows: ClassVar = ("arcs",)  # the lists of `configuration` that grow with a derivation
     figures: ClassVar = ("uas", "las")  # of validation in training
 
     def replay(
@@ -82,37 +74,16 @@ class Trees:
             probability=math.exp(log_probability), mean_log_probability=log_probability, model=resources.model,
         )  # fmt: skip
 
-    def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        """Return the scores of a file against a gold file."""
-        from transition_parser.graphs import dependency_score as comparing
+    @property
+    def scoring(self) -> ModuleType:
+        """The module with the functions `score` of files, and `table` of scores."""
+        from transition_parser.graphs import dependency_score
 
-        given = options or {}
-        full_labels, skip_punctuation = bool(given.get("full_labels")), given.get("punct") == "skip"
-        comparison = comparing.compare_files(gold, system, full_labels, skip_punctuation)
-        scores, lacking = comparison.scores(), comparison.lacking()
-        names = {**({} if comparison.same_segmentation else comparing.SEGMENTATION), **comparing.FIGURES}
-        figures: dict[str, Any] = {
-            name: round(scores[official].f1, 2) for name, official in names.items() if official not in lacking
-        }
-        figures["words"] = scores["UAS"].gold
-        width = max(map(len, figures))
-        lines = [f"{name:<{width}}  {value}" for name, value in figures.items()]
-        if lacking:
-            lines.append(f"not scored, because one of the files has none: {', '.join(lacking)}")
-        text = "\n".join(lines)
-        if given.get("conll18"):
-            figures["conll18"], text = comparing.conll18_data(scores), comparing.conll18_table(scores)
-        return Report(figures, text)
+        return dependency_score
 
     def from_gold(self, sentence: Sentence) -> Parse:
         """Return a sentence of a file with its tree as a parse without scores."""
         return Parse(sentence, sentence.tree())
-
-    def configuration(self, state: State) -> dict[str, Any]:
-        """Return a configuration of a transition system as plain data."""
-        heads = enumerate(zip(state.heads, state.relations, strict=True))
-        arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
-        return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
 
 
 TREES = Trees()
