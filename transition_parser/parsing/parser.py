@@ -39,7 +39,7 @@ from transition_parser.modules.layers import replace_layers
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
-from transition_parser.parsing.formalisms import AMR, OF_SYSTEM, TREES
+from transition_parser.parsing.formalisms import OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.search import (
@@ -181,7 +181,7 @@ class Parser(Generic[P_co]):
         self.threads = threads or torch.get_num_threads()
         self.formalism = OF_SYSTEM[resources.parser.system]
         self.reading = Reading(self.formalism.sentence, None, longest, self.resources.segmenter)
-        if not edits and self.formalism is not AMR:
+        if not edits and not self.formalism.has_edits:
             raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
 
     @overload
@@ -394,12 +394,12 @@ class Parser(Generic[P_co]):
         Raises `InputError` for a file without such graphs, and for `segment` and `conll18` with AMRs.
         """
         formalism = self.formalism
-        if (segment or conll18) and formalism is AMR:
+        if (segment or conll18) and not formalism.may_segment:
             problem = "AMRs are scored sentence by sentence, which the gold file must divide"
             raise InputError(f"segment and conll18 are for trees; {problem}: leave them out")
         sentences: Iterable[Any] = self.read(gold)
-        if formalism is not AMR:
-            read = TREES.read_graphs(gold)
+        if formalism.may_segment:
+            read: Iterator[Any] = formalism.read_graphs(gold)
             sentences = self.tokenize(raw_text(read)) if segment else (one.untagged(self.given_columns) for one in read)
         with TemporaryDirectory() as folder:
             written = parsed or Path(folder, f"parsed{formalism.suffix}")
@@ -452,7 +452,7 @@ class Parser(Generic[P_co]):
         if self._languages and isinstance(sentence, Sentence):
             sentence, domain = self._with_language(sentence)
         if given is not None:
-            if self.formalism is not AMR:
+            if not self.formalism.takes_facts:
                 raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
             with errors_at(sentence.path, sentence.line, sentence.id):
                 given.check(len(words))

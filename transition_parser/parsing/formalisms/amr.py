@@ -41,6 +41,7 @@ class Amr:
     sentence, read_graphs = AmrEntry, staticmethod(read_bank)
     annotations = ("scores", "actions", "alignment_markers", "wiki")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
+    may_segment, has_edits, takes_facts = False, True, True
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
     # with an exponent above 1, later hypotheses would rank first, although they are ever longer and worse.

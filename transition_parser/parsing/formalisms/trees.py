@@ -30,6 +30,7 @@ class Trees:
     sentence, read_graphs = Sentence, staticmethod(read_conllu)
     annotations = ("scores", "actions")
     score_options: ClassVar = {"conll18": False, "full_labels": False, "punct": None}
+    may_segment, has_edits, takes_facts = True, False, False  # gold text may be divided anew; AMRs alone have edits
     lenpen = 1.0
     figures: ClassVar = ("uas", "las")  # of validation in training
 
