@@ -21,7 +21,7 @@ from common import parser, report, rounds, spacy_parser
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.parsing.search import PRECISIONS
+from transition_parser.modules.precision import PRECISIONS
 
 WARM_UP = 20  # sentences parsed before the time starts
 

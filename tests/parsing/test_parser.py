@@ -21,6 +21,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.kernels.encoders import has_fast_bf16
+from transition_parser.modules import precision
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing.search import search
 from transition_parser.parsing.texts import ToParse
@@ -117,7 +118,7 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
     full = Parser.load(model, precision="fp32").parse(some)
     if bf16 and not has_fast_bf16(torch.device("cpu")):
         pytest.skip("bf16 is emulated here")
-    monkeypatch.setattr(searching, "has_fast_bf16", lambda device: bf16)
+    monkeypatch.setattr(precision, "has_fast_bf16", lambda device: bf16)
     parser = Parser.load(model, precision="int8")
     small = parser.parse(some)
     assert sum(a.actions == b.actions for a, b in zip(full, small, strict=True)) > len(some) // 2
@@ -142,11 +143,11 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
     ],
 )
 def test_the_precision_of_auto(monkeypatch, bf16, int8, amx, expected):
-    monkeypatch.setattr(searching, "has_fast_bf16", lambda device: bf16)
-    monkeypatch.setattr(searching, "has_int8", lambda: int8)
-    monkeypatch.setattr(searching, "has_amx", lambda: amx)
-    assert searching.checked_precision("auto", torch.device("cpu")) == expected
-    assert searching.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
+    monkeypatch.setattr(precision, "has_fast_bf16", lambda device: bf16)
+    monkeypatch.setattr(precision, "has_int8", lambda: int8)
+    monkeypatch.setattr(precision, "has_amx", lambda: amx)
+    assert precision.checked_precision("auto", torch.device("cpu")) == expected
+    assert precision.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])

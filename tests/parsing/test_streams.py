@@ -10,8 +10,8 @@ from itertools import count
 import pytest
 
 from transition_parser.base.errors import InputError
-from transition_parser.parsing.search import in_chunks
-from transition_parser.parsing.texts import as_they_come, may_pause, standard_input
+from transition_parser.base.files import may_pause, standard_input
+from transition_parser.base.process import as_they_come, in_chunks
 
 READERS = pytest.mark.parametrize("chunks", [in_chunks, lambda items, size: as_they_come(items, size, pause=60)])
 

@@ -6,7 +6,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.storage.exports import check_finite, own_names, packed_weights, set_weights, stored_weights
+from transition_parser.modules.precision import check_finite
+from transition_parser.storage.exports import own_names, packed_weights, set_weights, stored_weights
 
 
 class Tied(nn.Module):

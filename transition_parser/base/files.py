@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
+import io
 import lzma
 import os
 import secrets
@@ -14,12 +15,11 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, input_error
 
 # errors that only writing raises; they do not name the file. EBADF: standard output is closed
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF})
@@ -51,6 +51,31 @@ def open_input(path: str | os.PathLike) -> Iterator[BinaryIO]:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise input_error(f"the packed file is damaged: {error}", path) from None
+
+
+@contextmanager
+def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
+    """Open a file, or standard input, and yield the open file with its name for messages."""
+    if str(path) == "-":
+        yield standard_input(), "standard input"
+        return
+    with open_input(path) as file:
+        yield file, str(path)
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input as bytes; a thread that waits with the lock of `sys.stdin` would abort at exit."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except io.UnsupportedOperation:  # `sys.stdin` was replaced by an object in memory
+        return sys.stdin.buffer
+
+
+def may_pause(path: str | os.PathLike) -> bool:
+    """Return True for standard input (`-`), a named pipe, a terminal or another device."""
+    return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 @contextmanager
@@ -95,15 +120,14 @@ def output(path: str | None) -> Iterator[TextIO]:
     with (
         replacing(path) as temporary,
         open(temporary, "wb") as raw,
-        TextIOWrapper(pack(raw, "wb") if pack else raw, encoding="utf-8") as file,
+        io.TextIOWrapper(pack(raw, "wb") if pack else raw, encoding="utf-8") as file,
     ):
         yield file
 
 
 def _is_stream(path: str | os.PathLike) -> bool:
     """Return True for a pipe, a device or an open file of a process, to which output is appended."""
-    is_open_file = str(path).startswith(("/dev/fd/", "/dev/std", "/proc/"))
-    return is_open_file or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+    return str(path).startswith(("/dev/fd/", "/dev/std", "/proc/")) or may_pause(path)
 
 
 @contextmanager

@@ -8,8 +8,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
+from queue import Empty, Queue
 from typing import Any, TypeVar
 
 from transition_parser.base.errors import InputError
@@ -93,6 +94,61 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
                 f"one of {processes} processes ended before its work was done: there was too little memory for so many "
                 "(use fewer), or a script without `if __name__ == '__main__':` started the processes"
             ) from None
+
+
+def in_chunks(items: Iterable[Item], size: int, weight: Callable[[Item], int] = lambda _: 1) -> Iterator[list[Item]]:
+    """Yield lists of items. A list ends where the number of items, or the sum of their weights, reaches `size`."""
+    chunk: list[Item] = []
+    total = 0
+    for item in items:
+        chunk.append(item)
+        total += weight(item)
+        if max(total, len(chunk)) >= size:
+            yield chunk
+            chunk, total = [], 0
+    if chunk:
+        yield chunk
+
+
+PAUSE = 0.05  # seconds without a new item that count as a pause
+
+
+def as_they_come(items: Iterable[Item], size: int, pause: float = PAUSE) -> Iterator[list[Item]]:
+    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
+    queue: Queue = Queue(size)  # items, each with False; at last the error that the items raised or None, and True
+    closed = threading.Event()
+
+    def fill() -> None:
+        end = None
+        try:
+            for item in items:
+                queue.put((item, False))
+                if closed.is_set():
+                    return
+        except BaseException as error:  # the thread that takes the items raises it again
+            end = error
+        queue.put((end, True))
+
+    # a daemon thread, so that the program can end while the thread waits for input
+    threading.Thread(target=fill, name="reader", daemon=True).start()
+    item, is_end = None, False
+    try:
+        while not is_end:
+            chunk: list[Item] = []
+            with suppress(Empty):
+                while len(chunk) < size:
+                    item, is_end = queue.get(timeout=pause if chunk else None)
+                    if is_end:
+                        break
+                    chunk.append(item)
+            if chunk:
+                yield chunk
+        if item is not None:
+            raise item
+    finally:
+        closed.set()
+        with suppress(Empty):
+            queue.get_nowait()  # makes room in the queue, in case the thread waits to put an item
 
 
 class Shared:

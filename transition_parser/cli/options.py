@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, missing_extra, note
+from transition_parser.base.files import may_pause
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
-from transition_parser.parsing.texts import may_pause
 from transition_parser.text.columns import KNOWN, Column, present
 
 _PACKAGE = __name__.partition(".")[0]
@@ -137,7 +137,7 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise `OSError` for a file that cannot be read; called before a model is loaded, to save time."""
     for path in paths:
-        if path != "-" and (os.path.isdir(path) or not may_pause(path)):
+        if not may_pause(path):
             open(path, "rb").close()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import folder, output, unpacked_name
+from transition_parser.base.files import folder, may_pause, output, unpacked_name
 from transition_parser.cli.options import (
     Command,
     OptionsOf,
@@ -169,16 +169,15 @@ def _names_in(dest: str, paths: Sequence[str], suffix: str) -> list[str]:
 
 def _parse_files(arguments: argparse.Namespace, parser: Parser, paths: Sequence[str], path: str | None) -> None:
     """Parse files into one file."""
-    from transition_parser.base.process import progress
+    from transition_parser.base.process import as_they_come, progress
     from transition_parser.parsing.parser import CHUNK
-    from transition_parser.parsing.search import in_chunks
-    from transition_parser.parsing.texts import as_they_come, may_pause, read_files
+    from transition_parser.parsing.texts import read_files
 
     wanted = {"scores": arguments.scores, "actions": arguments.actions, "wiki": arguments.wiki}
     wanted["alignment_markers"] = arguments.alignments == "marks"
     options = {name: wanted[name] for name in parser.formalism.annotations}
     sentences = read_files(paths, parser.reading._replace(layout=arguments.layout))
-    chunks = as_they_come(sentences, CHUNK) if any(map(may_pause, paths)) else in_chunks(sentences, CHUNK)
+    chunks = as_they_come(sentences, CHUNK) if any(map(may_pause, paths)) else [sentences]
     parses = chain.from_iterable(map(parser.parse_stream, chunks))
     with output(path) as file:
         for parse in progress(parses, "parsing"):

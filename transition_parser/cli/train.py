@@ -202,7 +202,7 @@ def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
 
 def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> Any:
     """Return the requested experiment, after checking it. Nothing is written."""
-    from transition_parser.parsing.search import checked_device
+    from transition_parser.modules.precision import checked_device
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import Flag, check_flags, given_flags, merged, read_flags
     from transition_parser.training.treebanks import encoder_flags, starting_flags

@@ -26,7 +26,7 @@ import torch
 from transition_parser.base.errors import InputError, UnusedBeamWarning, errors_at, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.model_files import short_repr
-from transition_parser.base.process import give_back_freed_memory
+from transition_parser.base.process import give_back_freed_memory, in_chunks
 from transition_parser.base.process import progress as with_progress
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
@@ -36,6 +36,7 @@ from transition_parser.modules.bert import Adapted
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import replace_layers
+from transition_parser.modules.precision import check_finite, checked_device, checked_precision, prepared, to_device
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
@@ -45,14 +46,9 @@ from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses,
 from transition_parser.parsing.search import (
     Guide,
     batches_at_a_time,
-    checked_device,
-    checked_precision,
     in_batches,
-    in_chunks,
-    prepared,
     ranked,
     search,
-    to_device,
     usual_batch,
     workers,
 )
@@ -71,7 +67,6 @@ from transition_parser.parsing.texts import (
 )
 from transition_parser.storage.cards import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
-from transition_parser.storage.exports import check_finite
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled, values_of_words
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.pieces import normalize

@@ -1,9 +1,9 @@
-"""Beam search and greedy search over the batched state machine; models made ready for it, and sentences in batches."""
+"""Beam search and greedy search over the batched state machine, and sentences in batches."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,80 +13,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transition_parser.base.errors import InputError, NotFiniteError, shortened
+from transition_parser.base.errors import NotFiniteError
 from transition_parser.base.process import Shared
-from transition_parser.kernels.encoders import has_amx, has_fast_bf16, has_int8
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import pack, quantize
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NbestRank, SentenceParse
 from transition_parser.states.amr_machine import AmrMachine, Rows
 from transition_parser.states.table import ActionTable
-from transition_parser.storage.exports import check_finite
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr_state import MAKE_NODES
 
 T = TypeVar("T")
-
-PRECISIONS = ("fp32", "bf16", "int8")
-
-
-def checked_device(name: str) -> torch.device:
-    """Return the torch device of this name. Raises `InputError` where the device can't be used on this machine."""
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, ImportError) as error:  # a torch built without CUDA raises AssertionError
-        problem = shortened(str(error).partition("\n")[0], 200)
-        raise InputError(f"the device {name!r:.60} can't be used here: {problem}") from None
-    return device
-
-
-def checked_precision(name: str, device: torch.device) -> str:
-    """Return the name of the precision; for `auto` the fastest one, but with AMX not int8, which was not measured."""
-    if name == "auto":
-        half = has_fast_bf16(device)
-        if device.type == "cpu" and has_int8() and not (half and has_amx()):
-            return "int8"
-        return "bf16" if half else "fp32"
-    if name not in PRECISIONS:
-        raise InputError(f"unknown precision {name!r:.60}: give auto, {', '.join(PRECISIONS)}")
-    if name == "int8" and not (device.type == "cpu" and has_int8()):
-        raise InputError(
-            "the precision int8 is for x86 processors with AVX2, and needs the library that gcc compiles: give bf16"
-        )
-    return name
 
 
 def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
     """Return the usual maximum of words times beam in a batch."""
     words, largest = (model.decoder.words_at_once, 8) if device.type == "cpu" else (8000, 4)
     return words * min(beam, largest)
-
-
-def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """Make the model ready to compute, and return it."""
-    packs = device.type == "cpu" and has_fast_bf16(device)
-    model = model.to(device)
-    if precision == "int8":
-        quantize(model)
-    if precision == "bf16" or (precision == "int8" and packs):
-        model.to(torch.bfloat16)
-        check_finite(model.state_dict())  # the largest numbers of fp32 are infinite there
-    if packs and precision != "fp32":
-        pack(model)
-    for module in model.modules():
-        if use_kernels := getattr(module, "use_kernels", None):
-            use_kernels()
-    return model
-
-
-def to_device(device: torch.device, value: Any) -> Any:
-    """Return nested dictionaries with their tensors on the device."""
-    if isinstance(value, Mapping):
-        return {name: to_device(device, inner) for name, inner in value.items()}
-    return value.to(device) if isinstance(value, Tensor) else value
 
 
 # --- sentences in batches ---------------------------------------------------------------------
@@ -143,20 +87,6 @@ def in_batches(lengths: Sequence[int], beam: int, most: int, least: int | None =
         batch.append(i)
     if batch:
         yield batch
-
-
-def in_chunks(items: Iterable[T], size: int, weight: Callable[[T], int] = lambda _: 1) -> Iterator[list[T]]:
-    """Yield lists of items. A list ends where the number of items, or the sum of their weights, reaches `size`."""
-    chunk: list[T] = []
-    total = 0
-    for item in items:
-        chunk.append(item)
-        total += weight(item)
-        if max(total, len(chunk)) >= size:
-            yield chunk
-            chunk, total = [], 0
-    if chunk:
-        yield chunk
 
 
 # --- search -----------------------------------------------------------------------------------

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, count, groupby, islice
 from pathlib import PurePath
-from queue import Empty, Queue
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard, TypeVar
 
 from transition_parser.base.errors import InputError, errors_at, input_error, warn
-from transition_parser.base.files import open_input, unpacked_name
+from transition_parser.base.files import opened, unpacked_name
 from transition_parser.base.model_files import short_repr
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import COLUMNS, Row, Sentence, check_line_ends, decoded, parse_conllu
@@ -383,31 +378,6 @@ def _of_blocks(lines: Iterable[bytes], name: str, reading: Reading) -> Iterator[
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 
 
-@contextmanager
-def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, or standard input, and yield the open file with its name for messages."""
-    if str(path) == "-":
-        yield standard_input(), "standard input"
-        return
-    with open_input(path) as file:
-        yield file, str(path)
-
-
-def standard_input() -> BinaryIO:
-    """Return standard input as bytes; a thread that waits with the lock of `sys.stdin` would abort at exit."""
-    if sys.stdin is None:
-        raise InputError("standard input is closed")
-    try:
-        return open(sys.stdin.fileno(), "rb", closefd=False)
-    except io.UnsupportedOperation:  # `sys.stdin` was replaced by an object in memory
-        return sys.stdin.buffer
-
-
-def may_pause(path: str | os.PathLike) -> bool:
-    """Return True for standard input (`-`) and any existing path but a regular file: a named pipe, a terminal."""
-    return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path))
-
-
 def _head_of(lines: Iterator[bytes], name: str, kind: type) -> tuple[list[bytes], bool]:
     """Return the first lines of a file, which show whether it is CoNLL-U, a bank or text, and True if it is text."""
     head: list[bytes] = []
@@ -461,47 +431,3 @@ def _of_document(sentence: Sentence | AmrEntry, name: str, opens: bool) -> Sente
     if opens and not any(map(_NEW_DOCUMENT.match, comments)):
         comments.insert(0, f"# newdoc id = {name}")
     return replace(sentence, comments=tuple(comments))
-
-
-# --- pipes ----------------------------------------------------------------------
-
-
-PAUSE = 0.05  # seconds without a new item that count as a pause
-
-
-def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
-    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
-    queue: Queue = Queue(size)  # items, each with False; at last the error that the items raised or None, and True
-    closed = Event()
-
-    def fill() -> None:
-        end = None
-        try:
-            for item in items:
-                queue.put((item, False))
-                if closed.is_set():
-                    return
-        except BaseException as error:  # the thread that takes the items raises it again
-            end = error
-        queue.put((end, True))
-
-    # a daemon thread, so that the program can end while the thread waits for input
-    Thread(target=fill, name="reader", daemon=True).start()
-    item, is_end = None, False
-    try:
-        while not is_end:
-            chunk: list[T] = []
-            with suppress(Empty):
-                while len(chunk) < size:
-                    item, is_end = queue.get(timeout=pause if chunk else None)
-                    if is_end:
-                        break
-                    chunk.append(item)
-            if chunk:
-                yield chunk
-        if item is not None:
-            raise item
-    finally:
-        closed.set()
-        with suppress(Empty):
-            queue.get_nowait()  # makes room in the queue, in case the thread waits to put an item

@@ -41,6 +41,7 @@ from transition_parser.data.resources import SEGMENTER_FILES, Resources
 from transition_parser.kernels.encoders import LARGEST, quantize_weights
 from transition_parser.modules.boundaries import BoundaryNetwork, EncoderPieces, NetworkLabeler
 from transition_parser.modules.calibration import Calibration
+from transition_parser.modules.precision import check_finite
 from transition_parser.storage.cards import CONFIG, version_of
 from transition_parser.text.characters import Characters
 from transition_parser.text.learned_segmentation import Habits, LearnedSegmenter, MultiWords
@@ -175,17 +176,6 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
             raise input_error(f"the checkpoint's {short_repr(name)} {problem}", path)
     check_finite(values, path)
     return dict(values)
-
-
-def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike | None = None) -> None:
-    """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number."""
-    for name, value in weights.items():
-        # a finite sum has only finite terms, and summing takes a hundredth of the time of testing each term
-        if not value.sum().isfinite() and not value.isfinite().all():
-            kind = "NaN" if value.isnan().any() else "an infinite number"
-            raise input_error(
-                f"{short_repr(name)} holds {kind}: the training has diverged, or the file is damaged", path
-            )
 
 
 def own_names(model: nn.Module) -> dict[str, str]:
