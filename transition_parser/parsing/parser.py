@@ -43,15 +43,7 @@ from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.formalisms import OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
-from transition_parser.parsing.search import (
-    Guide,
-    batches_at_a_time,
-    in_batches,
-    ranked,
-    search,
-    usual_batch,
-    workers,
-)
+from transition_parser.parsing.search import Guide, batches_at_a_time, in_batches, ranked, search, usual_batch, workers
 from transition_parser.parsing.texts import (
     LANG,
     Layout,
@@ -543,18 +535,15 @@ class Parser(Generic[P_co]):
                 labeler = self.model.labeler
                 readings = [] if labeler is None else labeler.read(encoder_out, (one.words for one in batch))
                 return encoder_out, [{READINGS: one} for one in readings] or [{} for _ in batch]
-            given = self._annotations(batch, [UPOS]).get(UPOS, ())
-            lengths = [len(one.words) for one in batch]
+            given, forms = self._annotations(batch, [UPOS]).get(UPOS, ()), [one.sentence.forms for one in batch]
             known = [self.resources.columns.of_domain(one.domain) for one in batch]
-            forms = [one.sentence.forms for one in batch]
-            some = zip(known, forms, strict=True) if self.resources.columns.lists_sets else ()
-            usual = [columns.tags_of(of_words) for columns, of_words in some]
+            usual = [columns.tags_of(of_words) for columns, of_words in zip(known, forms, strict=True)]
 
             def settled(i: int, predicted: Sequence[str]) -> list[bool]:
                 tags = filled(given[i], predicted) if given else predicted
                 return known[i].lemmatizer.are_known(forms[i], tags)
 
-            found = heads.predict(encoder_out.tagged, lengths, given, encoder_out.domains, usual, settled)
+            found = heads.predict(encoder_out.tagged, [*map(len, forms)], given, encoder_out.domains, usual, settled)
             return replace(encoder_out, tags=found.upos), found.tags
 
     def net_input(

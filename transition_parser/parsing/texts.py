@@ -78,18 +78,28 @@ class TextReader:
         self._replaced = self._divided = False
 
     def of_lines(self, lines: Iterable[str], name: str, first: int = 1) -> Iterator[Any]:
-        """Return an iterator over the sentences of the lines of a text; `spans` has the places of words in the text.
+        """Yield the sentences of the lines of a text; `spans` has the places of words in the text.
 
         lines: each with its line end
         name: the name of the text in messages
         first: the number of the first sentence of raw text
         """
+        _, layout, longest, segmenter = self.reading
         checked = self._checked(lines, name)
-        if self.reading.layout == "vertical":
-            return self._of_words(checked, name)
-        if self.reading.layout in ("tokenize", "tokens"):
-            return self._of_lines(checked, name)
-        return self._of_paragraphs(checked, name, first)
+        found: Iterable[tuple[TextSentence, int | None, int]]
+        if layout in (None, "raw"):
+            whole = segmenter.sentences((line.removesuffix("\n") for line in checked), longest)
+            found = ((one, None, 0) for one in whole)
+        else:
+            found = self._as_given(checked, name)
+        for number, (one, line, place) in enumerate(found, first):
+            if one.goes_on and not self._divided:
+                self._divided = True
+                warn(
+                    f"{name}: sentence {number} is longer than {longest} words and is divided there; later sentences "
+                    f"that are too long are divided, too; allow longer sentences with {MORE}"
+                )
+            yield self.made(one, number, name, line, place)
 
     def of_text(self, text: str, name: str, first: int = 1) -> Iterator[Any]:
         """Return an iterator over the sentences of a string, see `of_lines`."""
@@ -124,34 +134,26 @@ class TextReader:
                 check_line_ends([line.rstrip("\r\n")], name, number)
             yield without_mark(line) if number == 1 else line
 
-    def _of_paragraphs(self, lines: Iterable[str], name: str, first: int) -> Iterator[Any]:
-        _, _, longest, segmenter = self.reading
-        sentences = segmenter.sentences((line.removesuffix("\n") for line in lines), longest)
-        for number, sentence in enumerate(sentences, first):
-            if sentence.goes_on and not self._divided:
-                self._divided = True
-                warn(
-                    f"{name}: sentence {number} is longer than {longest} words and is divided there; later sentences "
-                    f"that are too long are divided, too; allow longer sentences with {MORE}"
-                )
-            yield self.made(sentence, number, name)
+    def _as_given(self, lines: Iterable[str], name: str) -> Iterator[tuple[TextSentence, int, int]]:
+        """Yield each sentence of a line, or of several lines with a word each, with its first line and its place."""
+        place, longest = 0, self.reading.longest
+        for line, text, tokens in self._by_words(lines) if self.reading.layout == "vertical" else self._by_lines(lines):
+            one = one_sentence(islice(tokens, longest + 1), text)  # all tokens may fill the memory
+            if one is not None and is_longer([word for token in one.tokens for word in token.words], longest):
+                problem = f"the sentence has more than {longest} words: divide it, or allow it with {MORE}"
+                raise input_error(problem, name, line)
+            if one is not None:
+                yield one, line, place
+            place += len(text)
 
-    def _of_lines(self, lines: Iterable[str], name: str) -> Iterator[Any]:
-        number = place = 0
+    def _by_lines(self, lines: Iterable[str]) -> Iterator[tuple[int, str, Iterable[Token]]]:
         for line, written in enumerate(lines, 1):
-            text = written.rstrip("\r\n")
-            if self.reading.layout == "tokenize":
-                tokens = self.reading.segmenter.tokens(text) if text.strip() else iter(())
-            else:
-                tokens = (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(text) if text.strip())
-            sentence = one_sentence(islice(tokens, self.reading.longest + 1), text)  # all tokens may fill the memory
-            if sentence is not None:
-                number += 1
-                yield self._of_line(sentence, number, name, line, place)
-            place += len(written)
+            text = written.rstrip("\r\n") if written.strip() else ""
+            is_tokenized = self.reading.layout == "tokens" or not text
+            spaced = (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(text))
+            yield line, written, spaced if is_tokenized else self.reading.segmenter.tokens(text)
 
-    def _of_words(self, lines: Iterable[str], name: str) -> Iterator[Any]:
-        number = place = 0
+    def _by_words(self, lines: Iterable[str]) -> Iterator[tuple[int, str, Iterable[Token]]]:
         for has_words, group in groupby(enumerate(lines, 1), lambda one: _word_of(one[1]) != ""):
             text, tokens, first = "", list[Token](), 0
             for line, written in group:
@@ -159,20 +161,9 @@ class TextReader:
                     word, first = _word_of(written), first or line
                     tokens.append(Token(len(text) + written.index(word), (word,)))
                 text += written
-                if len(tokens) > self.reading.longest:  # `_of_line` refuses them
+                if len(tokens) > self.reading.longest:  # `_as_given` refuses them
                     break
-            if sentence := one_sentence(tokens, text):
-                number += 1
-                yield self._of_line(sentence, number, name, first, place)
-            place += len(text)
-
-    def _of_line(self, one: TextSentence, number: int, name: str, line: int, place: int) -> Any:
-        """Return the sentence of a line, or of several lines from `line` on."""
-        longest = self.reading.longest
-        if is_longer([word for token in one.tokens for word in token.words], longest):
-            problem = f"the sentence has more than {longest} words: divide it, or allow it with {MORE}"
-            raise input_error(problem, name, line)
-        return self.made(one, number, name, line, place)
+            yield first, text, tokens
 
     def made(self, one: TextSentence, number: int, name: str, line: int | None = None, place: int = 0) -> Any:
         """Return a sentence of a text as a `kind`, for AMRs with their tokens unless the text gives the tokens.
