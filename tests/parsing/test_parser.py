@@ -12,12 +12,12 @@ import pytest
 import spacy
 import torch
 
-import transition_parser.parsing.search as searching
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.helpers.crosses import needs_int8
 from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.data import batches
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.kernels.encoders import has_fast_bf16
@@ -265,7 +265,7 @@ def test_sentences_to_text():
 def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
     parser = Parser.load(model, beam)
     assert parser.batch_tokens == words and Parser.load(model, beam, 300).batch_tokens == 300
-    assert searching.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
+    assert batches.usual_batch(parser.model.decoder.words_at_once, torch.device("cuda"), beam) == 8000 * min(beam, 4)
 
 
 @pytest.mark.parametrize("precision", ["fp32", pytest.param("int8", marks=needs_int8)])
@@ -291,7 +291,7 @@ def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(mode
 
 def test_work_that_overlaps_leaves_the_process_as_it_was():
     before = torch.get_num_threads(), sys.getswitchinterval()
-    both = [searching.workers(3, torch.device("cpu")) for _ in range(2)]
+    both = [batches.workers(3, torch.device("cpu")) for _ in range(2)]
     for one in both:
         one.__enter__()
     assert sys.getswitchinterval() < before[1]

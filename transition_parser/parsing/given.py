@@ -17,6 +17,7 @@ from typing import NamedTuple
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge, distances, edge_of
 from transition_parser.parsing.edits.draft import Draft, Edited
+from transition_parser.states.guide import WordFacts
 from transition_parser.transitions.amr_limits import ONCE
 from transition_parser.transitions.amr_state import AmrWord, is_constant, limits_of
 
@@ -129,21 +130,17 @@ class Given:
             edges.append(edge if is_kept else GivenEdge(edge.target, role, edge.source))
         return tuple(edges)
 
-    @cached_property
-    def merged(self) -> set[int]:
-        """The words that must join the word before them in one span."""
-        return {word for node in self.nodes.values() for word in range(node.span[0] + 1, node.span[1] + 1)}
-
-    @cached_property
-    def cut(self) -> set[int]:
-        """The words that must not join the word before them."""
+    @property
+    def of_words(self) -> WordFacts:
+        """The facts that limit actions."""
+        merged = {word for node in self.nodes.values() for word in range(node.span[0] + 1, node.span[1] + 1)}
         found = {border for node in self.nodes.values() for border in (node.span[0], node.span[1] + 1)}
         found |= {border for word in self.none for border in (word, word + 1)}
         for edge in self.edges:  # adjacent ends of an edge must not become one span
             one, other = sorted(self.nodes[end].span if isinstance(end, str) else end for end in edge[::2])
             if one[1] + 1 == other[0]:
                 found.add(other[0])
-        return found - self.merged
+        return WordFacts(merged, found - merged, self.none)
 
     def _ends(self) -> list[tuple[str, End]]:
         """The ends of edges, and the top, each with its name for messages."""

@@ -28,6 +28,7 @@ from transition_parser.base.files import output as opened_output
 from transition_parser.base.model_files import short_repr
 from transition_parser.base.process import give_back_freed_memory, in_chunks
 from transition_parser.base.process import progress as with_progress
+from transition_parser.data.batches import batches_at_a_time, in_batches, usual_batch, workers
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
@@ -43,7 +44,7 @@ from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.formalisms import OF_SYSTEM, TREES
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
-from transition_parser.parsing.search import Guide, batches_at_a_time, in_batches, ranked, search, usual_batch, workers
+from transition_parser.parsing.search import ranked, search
 from transition_parser.parsing.texts import (
     LANG,
     Layout,
@@ -57,6 +58,7 @@ from transition_parser.parsing.texts import (
     warn_of_traps,
     whole_sentences,
 )
+from transition_parser.states.guide import Guide
 from transition_parser.storage.cards import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations, filled, values_of_words
@@ -163,7 +165,7 @@ class Parser(Generic[P_co]):
         self._unchecked = _LOOKED_AT if str(path) in OWN_NAMES else 0
         find = self._identified if self._languages and self._domain is None else None
         self.resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
-        self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
+        self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model.decoder.words_at_once, self.device, beam)
         self.nbest = nbest
         self.threads = threads or torch.get_num_threads()
         self.formalism = OF_SYSTEM[resources.parser.system]
@@ -495,7 +497,7 @@ class Parser(Generic[P_co]):
             found = zip(batch, self.model.decoder.trees(encoder_out), tags, strict=True)
             rows = ((one, tree, log_probs, its_tags) for one, (tree, log_probs), its_tags in found)
             return encoder_out, [[TREES.parse_of(self.resources, *row)] for row in rows]
-        facts = [one.facts for one in batch]
+        facts = [None if one.facts is None else one.facts.of_words for one in batch]
         longest = max(len(one.words) for one in batch)
         guide = Guide(self.resources.table, facts, longest, self.device) if any(facts) else None
         best = search(self.model, encoder_out, self.beam, nbest, self.formalism.lenpen, guide)
@@ -520,7 +522,7 @@ class Parser(Generic[P_co]):
 
     def _batches(self, sentences: list[ToParse]) -> list[list[int]]:
         # greedy search gains nothing from smaller batches than usual
-        least = usual_batch(self.model, self.device, self.beam) // (1 if self.beam == 1 else 2)
+        least = usual_batch(self.model.decoder.words_at_once, self.device, self.beam) // (1 if self.beam == 1 else 2)
         side_by_side = batches_at_a_time(self.threads, self.device) > 1
         lengths = [len(one.words) for one in sentences]
         return list(in_batches(lengths, self.beam, self.batch_tokens, least if side_by_side else None))

@@ -1,11 +1,9 @@
-"""Beam search and greedy search over the batched state machine, and sentences in batches."""
+"""Beam search and greedy search over the batched state machine, and the ranks of what it finds."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,123 +12,17 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.base.process import Shared
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import NbestRank, SentenceParse
-from transition_parser.states.amr_machine import AmrMachine, Rows
-from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Kind
-from transition_parser.transitions.amr_state import MAKE_NODES
+from transition_parser.states.guide import Guide
 
 T = TypeVar("T")
-
-
-def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
-    """Return the usual maximum of words times beam in a batch."""
-    words, largest = (model.decoder.words_at_once, 8) if device.type == "cpu" else (8000, 4)
-    return words * min(beam, largest)
-
-
-# --- sentences in batches ---------------------------------------------------------------------
-
-
-_SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
-_SWITCH_INTERVAL = 5e-4  # seconds until threads take turns in Python; the default is 5e-3
-
-torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
-_switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
-
-
-def batches_at_a_time(threads: int, device: torch.device) -> int:
-    """Return the number of batches that are parsed at a time."""
-    return min(threads, _SIDE_BY_SIDE) if device.type == "cpu" else 1
-
-
-@contextmanager
-def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterator]]:
-    """Yield a function with the arguments of `map`: a function of a batch, and the batches."""
-    at_a_time = batches_at_a_time(threads, device)
-    with ExitStack() as stack:
-        stack.enter_context(torch_threads.at(max(threads // at_a_time, 1)))
-        if at_a_time == 1:
-            yield map
-            return
-        stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
-
-        def each(function: Callable, batches: Iterable[list[int]]) -> Iterator:
-            listed = list(batches)
-            if len(listed) < 2:  # starting a thread takes about a millisecond
-                return map(function, listed)
-            pool = ThreadPoolExecutor(at_a_time)
-            stack.callback(pool.shutdown, cancel_futures=True)
-            return pool.map(function, listed)
-
-        yield each
-
-
-def in_batches(lengths: Sequence[int], beam: int, most: int, least: int | None = None) -> Iterator[list[int]]:
-    """Yield batches of sentences of similar length as indices, the longest first; `most` bounds words times beam.
-
-    least: the bound falls from batch to batch to this number, so that all cores are done at the same time
-    """
-    batch: list[int] = []
-    words_left, limit = sum(lengths), 0
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        if batch and (len(batch) + 1) * lengths[batch[0]] * beam > limit:
-            yield batch
-            words_left -= sum(lengths[j] for j in batch)
-            batch = []
-        if not batch:
-            limit = most if least is None else min(most, max(words_left * beam // _SIDE_BY_SIDE, least))
-        batch.append(i)
-    if batch:
-        yield batch
-
-
-# --- search -----------------------------------------------------------------------------------
 
 
 # Finished sentences stay until at most this share of the batch is unfinished: removing them copies all other states.
 _DROP_BELOW = 0.8
 _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypotheses makes the host wait
-
-
-class Guide:
-    """Masks of actions, from the facts about each of S sentences: spans of given nodes, and words without nodes.
-
-    words: the length of the longest sentence
-
-    `given.complete` adds the other facts: masks of nodes and edges would lead to states that training lacks.
-    """
-
-    def __init__(self, table: ActionTable, facts: Sequence[Given | None], words: int, device: torch.device) -> None:
-        kinds = [action and action.kind for action in table.actions]
-        self._merge = torch.tensor([kind is Kind.MERGE for kind in kinds], device=device)  # (V,) bool, for V actions
-        self._makes = torch.tensor([kind in MAKE_NODES for kind in kinds], device=device)
-        joins, cuts, bare = torch.zeros(3, len(facts), words + 2, dtype=torch.long)
-        for sentence, one in enumerate(facts):
-            if one is not None:
-                joins[sentence, [*one.merged]] = 1
-                cuts[sentence, [*one.cut]] = 1
-                bare[sentence, [word + 1 for word in one.none]] = 1
-        self._joins, self._cuts = joins.bool().to(device), cuts.bool().to(device)  # (S, P): MERGE at P, or not
-        self._bare = bare.cumsum(1).to(device)  # words without nodes before each position
-
-    def restrict(self, scores: ActionScores, machine: AmrMachine) -> ActionScores:
-        """Return legality −1 for actions against facts, the most important first; no row is left without actions."""
-        rows = Rows(*machine.numbers.unbind(1))
-        last = self._bare.size(1) - 1  # dead rows may go on
-        sentence, first, position = rows.sentence, rows.first.clamp(max=last), rows.position.clamp(max=last)
-        merge, makes = self._merge, self._makes
-        is_bare = self._bare[sentence, position] > self._bare[sentence, first]
-        join, cut = self._joins[sentence, position], self._cuts[sentence, position]
-        allowed = legal = scores.legal > 0
-        for where, forbidden in ((join, ~merge), (cut, merge), (is_bare, makes)):
-            narrowed = allowed & ~(where[:, None] & forbidden)
-            allowed = torch.where(narrowed.any(1, keepdim=True), narrowed, allowed)
-        return scores._replace(legal=scores.legal.masked_fill(legal & ~allowed, -1))
 
 
 @torch.inference_mode()
@@ -230,7 +122,7 @@ class _Search:
         """Take one step in every row, and keep the `beam` best continuations of each sentence."""
         scores = self.decoder.step(self.tokens, self.state)
         if self.guide is not None:
-            scores = self.guide.restrict(scores, self.state.machine)
+            scores = scores._replace(legal=self.guide.restrict(scores.legal, self.state.machine))
         actions = scores.legal.size(1)
         self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
