@@ -73,7 +73,9 @@ def _identify(view: TreeView, word: int) -> None:
     """Join the node of what somebody is with that of its name: *John, who is her uncle*, *Lee, the owner*."""
     draft, inside = view.draft, view.subtree(word)
     name, other = view.argument(view.heads[word]), view.node(word)
-    if min(name, other) < 0 or "name" in draft.below(other) or draft.is_frame(other) or name in draft.neighbors(other):
+    if min(name, other) < 0 or "name" in draft.below(other) or draft.is_frame(other):
+        return
+    if name in {other, *draft.neighbors(other)}:  # *$ 40 , the price*: a quantity stands for what it counts
         return
     sources = [{edge.source for edge in draft.edges if edge.target == node} for node in (name, other)]
     if "name" not in draft.below(name) and sources[0].isdisjoint(sources[1]):
