@@ -39,7 +39,7 @@ YARDSTICK_AMR = YARDSTICK.with_suffix(".amr")
 def las(beam: int, path, model: str = "en-ewt") -> float:
     gold = list(read_conllu(path))
     parses = Parser.load(model, beam=beam).parse(gold)
-    return Comparison(gold, [parse.annotated() for parse in parses]).scores()["LAS"].f1
+    return Comparison(gold, [parse.annotated() for parse in parses]).scores()["LAS"].as_data()["f1"]
 
 
 @cache

@@ -181,43 +181,27 @@ PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 @dataclass(frozen=True)
 class Score:
-    """Numbers of words, tokens or sentences in the two files. The scores are in percent."""
+    """Numbers of words, tokens or sentences in the two files."""
 
     gold: int
     system: int
     right: int  # in the system's file
     aligned: int | None = field(default=None, compare=False)  # gold words; None where the score does not tell
 
-    @property
-    def precision(self) -> float:
-        return 100.0 * self.right / self.system if self.system else 0.0
-
-    @property
-    def recall(self) -> float:
-        return 100.0 * self.right / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        return 200.0 * self.right / (self.gold + self.system) if self.right else 0.0
-
-    @property
-    def aligned_accuracy(self) -> float | None:
-        """The share of the aligned words that are right."""
-        return self.aligned if self.aligned is None else 100.0 * self.right / max(self.aligned, 1)
-
     def as_data(self) -> dict[str, float | None]:
-        """Return precision, recall, F1 and accuracy on aligned words, with two decimals."""
-        parts = {name: getattr(self, name) for name in ("precision", "recall", "f1", "aligned_accuracy")}
-        return {name: value if value is None else round(value, 2) for name, value in parts.items()}
+        """Return precision, recall, F1 and accuracy on aligned words in percent, with two decimals."""
+        parts = {
+            "precision": (self.right, self.system),
+            "recall": (self.right, self.gold),
+            "f1": (2 * self.right, self.gold + self.system),
+            "aligned_accuracy": (self.right, self.aligned),
+        }
+        return {name: of if of is None else round(100.0 * part / max(of, 1), 2) for name, (part, of) in parts.items()}
 
 
 def _plain(word: AlignedWord) -> str:
     """Return the relation of a word without its subtype."""
     return word.relation.partition(":")[0]
-
-
-def _is_content(word: AlignedWord) -> bool:
-    return _plain(word) in CONTENT_RELATIONS
 
 
 def _lemma_right(pair: Pair) -> bool:
@@ -245,10 +229,6 @@ class Comparison:
         self.pairs = align(self.gold, self.system)
         self._gold_of = {id(system): gold for gold, system in self.pairs}
         self._skips_punctuation = skip_punctuation
-
-    def _counts(self, word: AlignedWord) -> bool:
-        """Return True for a word of either file that is not left out as punctuation."""
-        return not (self._skips_punctuation and self._gold_of.get(id(word), word).row.xpos in PTB_PUNCTUATION)
 
     def _head_right(self, pair: Pair) -> bool:
         """Return True if the heads of the two words are aligned with each other, or both heads are the root."""
@@ -288,11 +268,8 @@ class Comparison:
             "Tokens": self._spans("tokens"),
             "Sentences": self._spans("sentences"),
             "Words": Score(len(self.gold), len(self.system), len(self.pairs)),
-            **{name: self._score(right, self._counts) for name, right in of_all.items()},
-            **{
-                name: self._score(right, lambda word: _is_content(word) and self._counts(word))
-                for name, right in of_content_words.items()
-            },
+            **{name: self._score(right) for name, right in of_all.items()},
+            **{name: self._score(right, of_content=True) for name, right in of_content_words.items()},
         }
 
     def lacking(self) -> list[str]:
@@ -315,8 +292,13 @@ class Comparison:
         gold, system = (getattr(file, kind) for file in self._files)
         return Score(len(gold), len(system), len({*gold} & {*system}))
 
-    def _score(self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool]) -> Score:
-        """Return the score of the words for which `counted` is true."""
+    def _score(self, right: Callable[[Pair], bool], of_content: bool = False) -> Score:
+        """Return the score of all words, or of content words, without punctuation that is to be skipped."""
+
+        def counted(word: AlignedWord) -> bool:
+            skips = self._skips_punctuation and self._gold_of.get(id(word), word).row.xpos in PTB_PUNCTUATION
+            return not skips and (not of_content or _plain(word) in CONTENT_RELATIONS)
+
         pairs = [pair for pair in self.pairs if counted(pair[0])]
         gold, system = (sum(map(counted, words)) for words in (self.gold, self.system))
         return Score(gold, system, sum(map(right, pairs)), len(pairs))
@@ -341,7 +323,7 @@ def score(
     found = Comparison(_read(gold), _read(system), full_labels, punct == "skip")
     scores, lacking = found.scores(), found.lacking()
     names = FIGURES if found.same_segmentation else {**SEGMENTATION, **FIGURES}
-    figures: dict[str, Any] = {name: round(scores[of].f1, 2) for name, of in names.items() if of not in lacking}
+    figures: dict[str, Any] = {name: scores[of].as_data()["f1"] for name, of in names.items() if of not in lacking}
     figures["words"] = scores["UAS"].gold
     if conll18:
         figures["conll18"] = {name: of.as_data() for name, of in scores.items()}
