@@ -339,9 +339,10 @@ class Parser(Generic[P_co]):
     def read(self, path: str | os.PathLike, layout: Layout | None = None) -> Iterator[AnySentence]:
         """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), for `parse_stream`.
 
-        layout: that of text. "raw": any number of sentences in paragraphs; "tokenize": one sentence a line; "tokens":
-            the same, with blanks between its tokens; "vertical": a word a line, up to a tab, and a blank line after
-            each sentence. None (default): raw text, unless the file looks like CoNLL-U or an AMR bank
+        layout: that of text. "raw": any number of sentences in paragraphs, which end at blank lines; "tokenize": one
+            sentence a line; "tokens": the same, with blanks or tabs between its tokens; "vertical": a word a line, up
+            to a tab, and a blank line after each sentence. None (default): raw text, unless the file looks like CoNLL-U
+            or an AMR bank
         """
         return read_sentences(path, self.reading._replace(layout=layout))
 
@@ -431,9 +432,8 @@ class Parser(Generic[P_co]):
 
     def _to_parse(self, sentence: AnySentence, number: int, given: Given | None = None) -> ToParse:
         forms = checked_forms(sentence, self.reading, number)
-        if self.given_columns:
-            values = values_of_words(sentence, self.given_columns, self.formalism.name)
-            check_given(sentence, values, self.resources.columns, number)
+        values = values_of_words(sentence, self.given_columns, self.formalism.name)
+        check_given(sentence, values, self.resources.columns, number)
         words = [normalize(form) for form in forms]
         if self._unchecked:
             self._check_english(words)

@@ -45,28 +45,16 @@ def search(
     In a final state only `</s>` is legal, with probability 1, so no network step is spent on it. Raises
     `NotFiniteError` where scores are not numbers.
     """
-    if guide is None:
-        found = model.decoder.search_at_once(encoder_out, beam)
-        if found is not None:
-            there = torch.arange(found.steps.size(1)) < found.counts[:, None]
-            places = tuple(index.numpy() for index in there.nonzero(as_tuple=True))
-            tokens, scores = found.actions.numpy()[places], found.added.numpy()[places].astype(np.float64)
-            return _ranked(tokens, scores, found.steps.numpy()[places], places[0], len(found.counts), nbest, lenpen)
-    return _Search(model, encoder_out, beam, nbest, lenpen, guide).run()
-
-
-def _ranked(
-    tokens: np.ndarray,
-    scores: np.ndarray,
-    lengths: np.ndarray,
-    sentences: np.ndarray,
-    count: int,
-    nbest: int,
-    lenpen: float,
-) -> list[list[Hypothesis]]:
-    """Return the `nbest` best of D derivations for each of `count` sentences; tokens, scores: (D, T), zero-padded."""
+    found = model.decoder.search_at_once(encoder_out, beam) if guide is None else None
+    if found is None:
+        tokens, scores, lengths, sentences = _Search(model, encoder_out, beam, guide).run()
+    else:
+        there = torch.arange(found.steps.size(1)) < found.counts[:, None]
+        places = tuple(index.numpy() for index in there.nonzero(as_tuple=True))
+        tokens, scores = found.actions.numpy()[places], found.added.numpy()[places].astype(np.float64)
+        lengths, sentences = found.steps.numpy()[places], places[0]
     totals, counted = scores.sum(1), lengths + 1.0
-    best: list[list[Hypothesis]] = [[] for _ in range(count)]
+    best: list[list[Hypothesis]] = [[] for _ in range(len(encoder_out.lengths))]
     for i in np.lexsort((-totals / counted**lenpen, sentences)).tolist():
         if len(best[sentences[i]]) < nbest:
             steps = slice(lengths[i])
@@ -89,14 +77,11 @@ class _Step(NamedTuple):
 class _Search:
     """The search of one batch. A sentence has `width` rows (hypotheses); rows of log-probability −inf are dead."""
 
-    def __init__(
-        self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float, guide: Guide | None
-    ) -> None:
-        self.decoder, self.beam, self.nbest, self.lenpen, self.guide = model.decoder, beam, nbest, lenpen, guide
+    def __init__(self, model: ParserModel, encoder_out: EncoderOut, beam: int, guide: Guide | None) -> None:
+        self.decoder, self.beam, self.guide = model.decoder, beam, guide
         self.state = self.decoder.start(encoder_out)
         self.state.greedy = beam == 1
         sentences, device = len(encoder_out.lengths), encoder_out.words.device
-        self.count = sentences
         # a sentence has no end if no action is legal, as by a wrong table, or if scores on a device are not numbers
         self.most = self.decoder.table.system.max_actions(encoder_out.words.size(1)) + 1
         self.width = 1
@@ -110,13 +95,14 @@ class _Search:
         self.on_host = device.type == "cpu"  # True where reading a tensor costs nothing
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
-    def run(self) -> list[list[Hypothesis]]:
+    def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the tokens and scores (D, T), zero-padded, the lengths and the sentences of D finished derivations."""
         while len(self.sentence) and len(self.steps) < self.most:
             for _ in range(1 if self.on_host else _STEPS_BETWEEN_CHECKS):
                 self._step()
             if self.some_finished:
                 self._drop_what_is_done()
-        return self._hypotheses()
+        return self._derivations()
 
     def _step(self) -> None:
         """Take one step in every row, and keep the `beam` best continuations of each sentence."""
@@ -158,8 +144,8 @@ class _Search:
             self.tokens, self.totals = self.tokens[rows], self.totals[groups]
             self.finished = self.finished[groups]
 
-    def _hypotheses(self) -> list[list[Hypothesis]]:
-        """Return the best hypotheses of each sentence, each followed from its last action back to the first."""
+    def _derivations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Follow each finished hypothesis from its last action back to the first."""
         ends = [finished.nonzero()[0] for finished in _on_host([step.finished for step in self.steps])]
         last, rows = np.repeat(np.arange(len(ends)), [len(rows) for rows in ends]), np.concatenate(ends)
         sentences = np.array([self.sentence_of_row[step][row] for step, row in zip(last, rows, strict=True)])
@@ -174,7 +160,7 @@ class _Search:
             scores[there, number] = added[number][here]
             if self.steps[number].origin is not None:
                 rows[there] = next(origins)[here]
-        return _ranked(tokens, scores, last + 1, sentences, self.count, self.nbest, self.lenpen)
+        return tokens, scores, last + 1, sentences
 
 
 def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:

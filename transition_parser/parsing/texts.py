@@ -48,9 +48,7 @@ class Reading(NamedTuple):
     """The way in which sentences are read.
 
     kind: the class of the sentences
-    layout: the layout of text. "raw": any number of sentences in paragraphs, which end at blank lines; "tokenize": one
-        sentence a line; "tokens": the same, with blanks or tabs between its tokens; "vertical": a word a line, up to a
-        tab, and a blank line after each sentence. None (default): raw text, but files may be CoNLL-U or AMR banks
+    layout: the layout of text, see `Parser.read`
     longest: maximum length of a sentence in words; a longer sentence of raw text is divided, with a warning
     segmenter: divides text into sentences and tokens, by default by rules for English
     """

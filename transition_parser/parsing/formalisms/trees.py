@@ -43,25 +43,19 @@ class Trees:
         table, parses = resources.table, []
         for one, hypothesis, tags in found:
             tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
-            parse = self.parse_of(resources, one, tree, log_probs, tags, sum(hypothesis.step_scores))
-            actions = table.actions_of(hypothesis.tokens)
-            parses.append(replace(parse, actions=actions, mean_log_probability=hypothesis.score))
+            parse, actions = self.parse_of(resources, one, tree, log_probs, tags), table.actions_of(hypothesis.tokens)
+            probability = math.exp(sum(hypothesis.step_scores))
+            mean = hypothesis.score
+            parses.append(replace(parse, actions=actions, mean_log_probability=mean, probability=probability))
         return parses
 
     def parse_of(
-        self,
-        resources: Resources,
-        one: ToParse,
-        tree: DependencyTree,
-        log_probs: Sequence[float],
-        tags: Tags,
-        log_probability: float | None = None,
+        self, resources: Resources, one: ToParse, tree: DependencyTree, log_probs: Sequence[float], tags: Tags
     ) -> Parse:
         """Return the parse of a sentence without a derivation, with the tags, lemmas and features that its words lack.
 
-        log_probability: of the tree; by default the sum of those of its arcs
+        log_probs: for each word the log-probability of its arc
         """
-        log_probability = sum(log_probs) if log_probability is None else log_probability
         columns, sentence = resources.columns.of_domain(one.domain), one.sentence
         upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
         given = [row.upos if upos else UNKNOWN for row in sentence.words]
@@ -72,7 +66,7 @@ class Trees:
         lemmas = [] if rules is None else columns.lemmatizer.lemmas(forms, of_words, rules, features or repeat(""))
         return Parse(
             sentence.with_tags(upos, lemmas, xpos, features), tree, tuple(map(math.exp, log_probs)),
-            probability=math.exp(log_probability), mean_log_probability=log_probability, model=resources.model,
+            probability=math.exp(sum(log_probs)), mean_log_probability=sum(log_probs), model=resources.model,
         )  # fmt: skip
 
     @property
