@@ -116,13 +116,11 @@ def trace(
     ids = {name: token for token, name in enumerate(table.tokens)}
     for place, parse in enumerate(found):
         steps: list[Step] = []
-        actions = parse.actions
-        if parser.model.searches_directly:
-            actions = tuple(oracle(table.system, words, parse.tree))
+        is_whole = parser.model.searches_directly
+        actions = tuple(oracle(table.system, words, parse.tree)) if is_whole else parse.actions
         if only is None or place == min(only, len(found) - 1):
             plain = steps_of(table.system, words, actions)
-            tokens = [] if parser.model.searches_directly else [ids[str(action)] for action in actions]
-            steps += _scored(parser, encoder_out, tokens, plain) if tokens else plain
+            steps += plain if is_whole else _scored(parser, encoder_out, [ids[str(one)] for one in actions], plain)
         shown, total = bool(drawing and steps), parse.mean_log_probability * (len(parse.actions) + 1)
         graph = graph_data(parse, parse.annotated(), shown)
         configurations = [step.configuration for step in steps]

@@ -56,30 +56,25 @@ class TextFile:
         self.tokens: list[tuple[int, int]] = []
         self.sentences: list[tuple[int, int]] = []
         self._rows: list[tuple[Sentence, Row]] = []  # of each token: its sentence, and its row
-        self._full_labels = full_labels
-        forms: list[str] = []
+        forms, end = list[str](), 0
         for sentence in sentences:
-            self._add(sentence, forms)
+            tree, first_word, first_token = sentence.tree(), len(self.words), len(self.tokens)
+            for row, words in sentence.token_rows():
+                form = "".join(c for c in row.form if unicodedata.category(c) not in _UNCOUNTED) or row.form
+                self.tokens.append((end, end + len(form)))
+                forms.append(form)
+                end += len(form)
+                self._rows.append((sentence, row))
+                for own in words:
+                    relation = own.deprel if full_labels else own.deprel.split(":")[0]
+                    shown = own.form if row.is_range else form
+                    self.words.append(AlignedWord(own, shown, *self.tokens[-1], relation, row.is_range))
+            self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
+            for word, head in zip(self.words[first_word:], tree.heads, strict=True):
+                if head:
+                    word.parent = self.words[first_word + head - 1]
+                    word.parent.children.append(word)
         self.text = "".join(forms)
-
-    def _add(self, sentence: Sentence, forms: list[str]) -> None:
-        tree = sentence.tree()
-        first_word, first_token = len(self.words), len(self.tokens)
-        for row, words in sentence.token_rows():
-            form = "".join(c for c in row.form if unicodedata.category(c) not in _UNCOUNTED) or row.form
-            start = self.tokens[-1][1] if self.tokens else 0
-            forms.append(form)
-            self.tokens.append((start, start + len(form)))
-            self._rows.append((sentence, row))
-            for own in words:
-                relation = own.deprel if self._full_labels else own.deprel.split(":")[0]
-                shown = own.form if row.is_range else form
-                self.words.append(AlignedWord(own, shown, *self.tokens[-1], relation, row.is_range))
-        self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
-        for word, head in zip(self.words[first_word:], tree.heads, strict=True):
-            if head:
-                word.parent = self.words[first_word + head - 1]
-                word.parent.children.append(word)
 
     def place(self, character: int) -> tuple[str | None, int | None, str | None]:
         """Return the file, line and sentence id of the token at a character, or of the last token if there is none."""

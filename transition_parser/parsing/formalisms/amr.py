@@ -109,10 +109,9 @@ class _Built:
         for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
             span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
             state = self.system.apply(state, action)
-            if (count := len(state.nodes) - len(made)) > 0:
-                made += [math.exp(log_prob if action.kind is Kind.DEPENDENT else log_prob + span)] * count
-            if (count := len(state.edges) - len(edges)) > 0:
-                edges += [math.exp(log_prob)] * count
+            of_node = log_prob if action.kind is Kind.DEPENDENT else log_prob + span
+            made += [math.exp(of_node)] * (len(state.nodes) - len(made))
+            edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
         self.words = state.words
         self.tree: DependencyTree | None = None
         self.parse = AmrParse(
@@ -120,9 +119,9 @@ class _Built:
             tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
             mean_log_probability=hypothesis.score, actions=actions, model=resources.model,
         )  # fmt: skip
-        graph, alignments = self.parse.graph, self.parse.alignments
         if self.facts is not None:
-            added, edit, alignments = complete(graph, alignments, self.facts, self.words)
+            found = self.parse.graph, self.parse.alignments
+            added, edit, alignments = complete(*found, self.facts, self.words)
             if added:
                 parse = self.parse if edit is None else edited(self.parse, edit)
                 self.parse = replace(parse, alignments=alignments, completed=added)
