@@ -75,27 +75,21 @@ def read_packed_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
 
 
 def _object_of_file(text: str, path: str | os.PathLike) -> dict[str, Any]:
-    value = json_object(text, path)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise input_error(f"not JSON: {error.msg}, column {error.colno}", path, error.lineno) from None
+    except RecursionError:
+        raise input_error("nested too deeply", path) from None
+    except ValueError:  # Python reads no numbers of thousands of digits
+        raise input_error("holds a number that is too large", path) from None
+    if not isinstance(value, dict):
+        raise input_error(f"must be a JSON object, not {short_repr(value)}", path)
     if _SURROGATE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
             raise input_error("a string holds half a character (a single surrogate)", path) from None
-    return value
-
-
-def json_object(text: str, path: str | os.PathLike, line: int | None = None) -> dict[str, Any]:
-    """Return the JSON object that a text is; `line`: the line of the file that the text is, None for a whole file."""
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise input_error(f"not JSON: {error.msg}, column {error.colno}", path, line or error.lineno) from None
-    except RecursionError:
-        raise input_error("nested too deeply", path, line) from None
-    except ValueError:  # Python reads no numbers of thousands of digits
-        raise input_error("holds a number that is too large", path, line) from None
-    if not isinstance(value, dict):
-        raise input_error(f"must be a JSON object, not {short_repr(value)}", path, line)
     return value
 
 
