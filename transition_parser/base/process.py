@@ -226,13 +226,9 @@ def redirected(descriptor: int, target: int) -> Iterator[None]:
         os.close(kept)
 
 
-def on_terminal() -> bool:
-    """Return True if standard error is a terminal."""
-    return bool(sys.stderr and sys.stderr.isatty())
-
-
 def progress(items: Iterable[Item], what: str, total: int | None = None, quiet: bool = False) -> Iterable[Item]:
     """Return an iterable over `items` that shows a progress bar if standard error is a terminal, unless `quiet`."""
     from tqdm import tqdm  # imported late because the import is slow, and --help does not need it
 
-    return tqdm(items, desc=what, total=total, disable=quiet or not on_terminal(), leave=False)
+    hidden = quiet or not (sys.stderr and sys.stderr.isatty())
+    return tqdm(items, desc=what, total=total, disable=hidden, leave=False)
