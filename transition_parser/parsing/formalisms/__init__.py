@@ -1,8 +1,8 @@
 """Floor 6 (see CONTRIBUTING.md): the differences between dependency trees and AMRs.
 
 `OF_SYSTEM` selects the formalism by the transition system, `formalism_of_files` by the files. Most other code uses the
-methods of the formalism. Some code still compares this object with `TREES` or `AMR`: the command line, whose options
-differ, and the steps and evaluations of training.
+attributes of the formalism. Some code still compares it with `TREES` or `AMR`: the command line, whose options differ,
+pictures of steps, and the preparation and validation of training.
 """
 
 from __future__ import annotations
