@@ -17,8 +17,7 @@ from typing import NamedTuple
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge, distances, edge_of
 from transition_parser.parsing.edits.draft import Draft, Edited
-from transition_parser.states.guide import WordFacts
-from transition_parser.transitions.amr_limits import ONCE
+from transition_parser.transitions.amr_limits import ONCE, WordFacts
 from transition_parser.transitions.amr_state import AmrWord, is_constant, limits_of
 
 Span = tuple[int, int]  # first and last word

@@ -5,8 +5,7 @@ Facts about nodes and edges limit none, because that would lead to states that t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -14,15 +13,8 @@ from torch import Tensor
 from transition_parser.states.amr_machine import AmrMachine, Rows
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind
+from transition_parser.transitions.amr_limits import WordFacts
 from transition_parser.transitions.amr_state import MAKE_NODES
-
-
-class WordFacts(NamedTuple):
-    """What is known about words, counted from 0."""
-
-    merged: Collection[int]  # words that join the word before them in one span
-    cut: Collection[int]  # words that do not
-    none: Collection[int]  # words that no node comes from
 
 
 class Guide:

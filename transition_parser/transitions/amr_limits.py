@@ -9,7 +9,7 @@ derivation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -190,3 +190,11 @@ class SearchLimits:
         """Return the limits that `to_json` made these values from. Raises `ValueError` for invalid values."""
         targets = {role: frozenset(map(Sort, names)) for role, names in values["targets"].items()}
         return cls(frozenset(values["once"]), targets)
+
+
+class WordFacts(NamedTuple):
+    """What is known of a sentence before parsing about its words, counted from 0."""
+
+    merged: Collection[int]  # words that join the word before them in one span
+    cut: Collection[int]  # words that do not
+    none: Collection[int]  # words that no node comes from
