@@ -25,7 +25,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("packaging") / "copy"
     copy.mkdir()
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
-    for name in ("transition_parser", "oracles", "preprocess", "tests", "run", "configs", "docs"):
+    for name in ("transition_parser", "oracles", "preprocess", "tests", "run", "configs", "corpora", "docs"):
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
     for path in ROOT.iterdir():
         if path.is_file() and path.name != ".git":
