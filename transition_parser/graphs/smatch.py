@@ -378,8 +378,8 @@ def compare_banks(
 ) -> list[Scores]:
     """Return the scores of each sentence of two files; above 1 process, a script needs a `__main__` guard."""
     pairs = list(paired_entries(gold_path, system_path, ignore_wiki, ignore_ids))
-    score = partial(_score, seed=seed, fine_grained=fine_grained)
-    results = in_parallel(score, pairs, processes, _CHUNK)
+    counts_of = partial(_counts_of, seed=seed, fine_grained=fine_grained)
+    results = in_parallel(counts_of, pairs, processes, _CHUNK)
     return list(progress(results, "score", len(pairs)))
 
 
@@ -403,7 +403,7 @@ def table(figures: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Scores:
+def _counts_of(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Scores:
     gold, system = pair
     compared = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
     with errors_at(system.path, system.line, system.id):
