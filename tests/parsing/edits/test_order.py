@@ -23,7 +23,18 @@ from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrWord
 
-LABELS = ("me", "and", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year", "have-rel-role-91", "...")
+LABELS = (
+    "me",
+    "and",
+    "date-entity",
+    "temporal-quantity",
+    "name",
+    "a@b.c",
+    "www.x.org-02",
+    "year",
+    "have-rel-role-91",
+    "...",
+)
 CONSTANTS = ("40", "2025", '"3:16"', '"a@b.c"', '"x"')
 ROLES = ("name", "unit", "value", "day", "month", "year", "op1", "quant", "ARG1", "ARG2")
 
