@@ -250,12 +250,16 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None) -> Iterator[Se
 
 def blocks(lines: Iterable[bytes], path: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the first line, and the lines, of each block of lines between blank lines."""
-    of_lines = ((number, decoded(raw, path, number).rstrip("\r\n")) for number, raw in enumerate(lines, 1))
-    numbered = ((number, line.removeprefix("\ufeff") if number == 1 else line) for number, line in of_lines)
+    numbered = ((number, decode_line(raw, path, number)) for number, raw in enumerate(lines, 1))
     for has_text, run in groupby(numbered, lambda one: bool(one[1].strip())):
         if has_text:
             numbers, block = zip(*run, strict=True)
             yield numbers[0], [*block]
+
+
+def decode_line(raw: bytes, path: str | None, number: int) -> str:
+    """Return a line of a text file without its end and without a byte-order mark. Raises as `decoded` does."""
+    return decoded(raw, path, number).rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
 
 
 def decoded(raw: bytes, path: str | None, number: int) -> str:
