@@ -49,6 +49,7 @@ def edited(
         done = draft.result()
         if done is not None:
             assert done.graph.is_connected()
+            assert len({*done.graph.edges}) == len(done.graph.edges) or len({*graph.edges}) < len(graph.edges)
             assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
             assert all(0 <= node < len(graph) for node in done.nodes)
             graph, alignments = done.graph, [alignments[node] for node in done.nodes]

@@ -228,6 +228,9 @@ class Draft:
             Edge(s, role, t) if {s, t} == {node, into} else Edge(moved.get(s, s), role, moved.get(t, t))
             for s, role, t in self.edges
         ]
+        for number in range(len(self.edges) - 1, 0, -1):
+            if self.edges[number] in self.edges[:number]:
+                del self.edges[number], self.edge_origins[number]
         self.move_top(node, into)
         self.removed.add(node)
 
