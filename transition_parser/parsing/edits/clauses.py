@@ -1,4 +1,4 @@
-"""Questions, inside sentences (*I know where he hid it*) and whole (*What is it called?*), conditions and causes."""
+"""Questions, inside sentences (*I know where he hid it*) and whole (*What is it called?*)."""
 
 from __future__ import annotations
 
@@ -77,31 +77,6 @@ def _ask_predicate(draft: Draft, word: int, concept: str, role: str) -> None:
 
 def is_asking(draft: Draft, node: int) -> bool:
     return draft.labels[node].rpartition("-")[0] in _ASKING
-
-
-def mend_conditions(draft: Draft) -> None:
-    """Make the clause after *if* the condition of the clause before it, and the negated one after *unless*."""
-    for place, form in enumerate(draft.forms):
-        if form == "so" and draft.forms[place - 1] == ",":
-            _so(draft, place)
-        if form == "unless":
-            _unless(draft, place)
-
-
-def _so(draft: Draft, place: int) -> None:
-    """Make what stands before *, so* the cause of what stands after it."""
-    for node in draft.at(place):
-        below = draft.below(node)
-        cause, result = below.get("ARG0", node), below.get("ARG1", node)
-        if draft.labels[node] == "cause-01" and draft.place(result) < place < draft.place(cause):
-            draft.replace_edge(Edge(node, "ARG0", cause), Edge(node, "ARG1", cause))
-            draft.replace_edge(Edge(node, "ARG1", result), Edge(node, "ARG0", result))
-
-
-def _unless(draft: Draft, place: int) -> None:
-    """Negate the condition after *unless*, not the clause above it."""
-    for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
-        draft.replace_edge(edge, edge._replace(source=draft.below(edge.source).get("condition", edge.source)))
 
 
 def mend_direct_questions(draft: Draft) -> None:

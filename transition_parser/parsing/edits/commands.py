@@ -65,29 +65,18 @@ def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
 
 
 def _let_us(draft: Draft) -> Iterator[int]:
-    """Yield the verbs after *let's*, which take the place of *let*."""
+    """Yield the verbs after *let's*."""
     for place, form in enumerate(draft.forms[:-1]):
         after = draft.frames_in(place + 2, place + 6)
         following, third = [*draft.forms, ""][place + 1 : place + 3]
         is_us = following == "us" and third != "know" and draft.forms[place - 1] in _BEGINNINGS
         if form != "let" or not after or not (is_us or following in ("'s", "’s")):
             continue
-        verbs, goal = after[:1], after[0]
-        for node in draft.inside(place, place + 2) - draft.constants - {goal}:
-            if not draft.labels[node].startswith("let-"):
-                draft.labels[node] = "we"
-                continue
-            if joined := draft.lists_of(goal) & {draft.below(node).get("ARG1", -1)}:  # *let's rest and eat*
-                (goal,) = joined
-                verbs = [edge.target for edge in draft.members(goal)]
-            for edge in [edge for edge in draft.edges if edge.source == node and edge.target != goal]:
-                if edge.role in ("ARG0", "ARG1", "mode", *draft.below(goal)):
-                    draft.drop_edge(edge)
-            draft.merge(node, goal)
+        lists = [edge.target for one in draft.lists_of(after[0]) for edge in draft.members(one)]
         if "you" not in draft.forms:
             for node in draft.nodes_of("you"):
                 draft.labels[node] = "we"
-        yield from verbs
+        yield from [one for one in lists if one in after] or after[:1]  # *let's rest and eat*
 
 
 def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:

@@ -10,8 +10,8 @@ from transition_parser.text import word_list
 
 _CAUSING = frozenset(word_list("edits: causing feelings"))
 _COPULAS = ("is", "was", "'s")
-_WEATHER = ("rain", "snow", "hail", "drizzle")  # *it* does so, which is nothing
 _IDENTIFYING = {"appos", "acl:relcl"}  # relations of what a name is
+_WEATHER = ("rain", "snow", "hail", "drizzle")  # *it* does so, which is nothing
 
 
 def mend_copulas(draft: Draft) -> None:
@@ -19,8 +19,6 @@ def mend_copulas(draft: Draft) -> None:
     for place, form in enumerate(draft.forms[:-1]):
         if form == "name" and draft.forms[place - 1] in SUBJECTS:
             _identify_name(draft, place)
-        if form == "been" and draft.forms[place + 1] == "to":
-            _locate(draft, place)
         for node in filter(draft.is_frame, draft.at(place)):
             below = draft.below(node)
             if draft.words[place].lemma in _WEATHER:
@@ -34,22 +32,6 @@ def mend_copulas(draft: Draft) -> None:
             is_relative = relation == "acl:relcl" and draft.forms[view.dependent(word, "nsubj")] in ("who", "which")
             if relation == "appos" or (is_relative and view.dependent(word, "cop") >= 0):
                 _identify(view, word)
-
-
-def _locate(draft: Draft, place: int) -> None:
-    """Make a place where somebody has been no predicate: *I have been to Oslo* is `be-located-at-91`."""
-    links = [
-        one for one in draft.edges if one.role == "mod" and draft.place(one.source) < place < draft.place(one.target)
-    ]
-    if len(links) == 1 and not draft.is_frame(links[0].target):
-        (subject, _, where), located = links[0], draft.new_node("be-located-at-91", False, links[0].target)
-        draft.replace_edge(links[0], Edge(located, "ARG1", subject), Edge(located, "ARG2", where))
-        for edge in [edge for edge in draft.edges if where in edge[::2] and edge.source != located]:
-            if edge.target == where:
-                draft.replace_edge(edge, edge._replace(target=located))
-            elif edge.role in ("time", "polarity", "frequency", "duration"):
-                draft.replace_edge(edge, edge._replace(source=located))
-        draft.move_top(where, located)
 
 
 def _identify_name(draft: Draft, place: int) -> None:

@@ -1,4 +1,4 @@
-"""Negations in words, which AMR takes apart: *unsafe* is `safe-01 :polarity -`, *unable* `possible-01 :polarity -`."""
+"""Negations in words, which AMR takes apart: *unsafe* is `safe-01 :polarity -`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
@@ -15,16 +14,12 @@ from transition_parser.transitions.amr_state import lemma_of
 
 
 def negate(draft: Draft) -> None:
-    """Add the polarity of words with a negative prefix, and that of *unable* and *nor*."""
+    """Add the polarity of words with a negative prefix."""
     negative = {edge.source for edge in draft.edges if edge.role == "polarity"}
     for place, form in enumerate(draft.forms):
         nodes = draft.at(place)
-        if form == "unable":
-            _unable(draft, place)
-        elif (word := _negated().fullmatch(form)) and negative.isdisjoint(nodes):
+        if (word := _negated().fullmatch(form)) and negative.isdisjoint(nodes):
             _take_apart(draft, nodes, *word.groups())
-    for node in [node for label in ("nor", "and", "or") if "nor" in draft.forms for node in draft.nodes_of(label)]:
-        _nor(draft, node, draft.forms.index("nor"))
 
 
 @cache
@@ -64,28 +59,3 @@ def _is_negated(stem: str, lemma: str) -> bool:
     bases = (stem, stem.removesuffix("ly"), f"{stem.removesuffix('ily')}y")
     is_participle = lemmatize([stem]) == [lemma] and stem not in (lemma, f"{lemma}s")
     return is_participle or f"{stem}/n" in aliases or any(f"{base}/j" in aliases for base in bases)
-
-
-def _unable(draft: Draft, place: int) -> None:
-    """Make *unable to open* `possible-01 :polarity - :ARG1 open-01`."""
-    verb = draft.frames.get(place + 2, -1)
-    negations = [e for e in draft.edges if e[:2] == (verb, "polarity") and draft.place(e.target) == place]
-    for negation in negations:
-        possible = draft.new_node("possible-01", False, negation.target)
-        draft.edges = [edge._replace(target=possible) if edge.target == verb else edge for edge in draft.edges]
-        draft.replace_edge(negation, negation._replace(source=possible), Edge(possible, "ARG1", verb))
-        draft.move_top(verb, possible)
-
-
-def _nor(draft: Draft, node: int, place: int) -> None:
-    """Negate each of the frames that *nor* joins; join things by *or*."""
-    members = [edge.target for edge in draft.members(node)]
-    is_of_frames = {*members} <= {*draft.frames.values()}
-    if draft.labels[node] != "nor" and not (
-        is_of_frames and len(members) == 2 and draft.place(members[0]) < place < draft.place(members[1])
-    ):
-        return
-    draft.labels[node] = "and" if is_of_frames else "or"
-    for member in members if is_of_frames else ():
-        if "polarity" not in draft.below(member):
-            draft.add_below(member, "polarity", "-")

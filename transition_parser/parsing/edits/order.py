@@ -7,7 +7,7 @@ from functools import wraps
 
 from transition_parser.parsing.edits.arguments import add_arguments, mend_owners
 from transition_parser.parsing.edits.attachment import attach, has_clauses, share_objects
-from transition_parser.parsing.edits.clauses import mend_conditions, mend_direct_questions, mend_questions
+from transition_parser.parsing.edits.clauses import mend_direct_questions, mend_questions
 from transition_parser.parsing.edits.commands import mark_commands, mend_greetings
 from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
@@ -42,7 +42,6 @@ EDITS: Mapping[str, Edit] = {
     "copulas": _each(mend_copulas),  # after arguments, which add subjects
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
-    "conditions": _each(mend_conditions),
     "commands": _each(mark_commands),
     "direct questions": _each(mend_direct_questions),  # after commands: *can you tell me …?* is none
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
