@@ -31,12 +31,22 @@ _NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
     (re.compile(rf"(?<!\S)(?:a|one) quarter of an? (?P<scale>{_SCALE})(?!\S)"), "0.25"),
     (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
 )
-_AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
+_TEENS = "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_WORD = rf"(?:{_ONE}|{_TEENS}|(?:{_TENS})(?: ?- ?(?:{_ONE}))?)"  # *seven*, *fifteen*, *thirty-two*
+_AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_WORD}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
+_HUNDRED_AND = re.compile(
+    rf"(?<!\S)(?P<whole>(?:a|{_WORD})(?: (?:{_WORD}|{_SCALE}))* (?:{_SCALE})) and (?P<rest>{_WORD})(?!\S)"
+)
+_FRACTIONS = re.compile(
+    rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>third|quarter|fourth|fifth|sixth|eighth|tenth)s(?= of )"
+)
+_PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
-_MINUS = re.compile(r"(?<!\S)minus (?P<whole>\d[\d,.]*)(?!\S)")
+_MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
 _DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")
 _UNITS = {
-    "monetary": "dollar euro pound yen cent franc rupee",
+    "monetary": "dollar euro yen cent franc rupee",  # a pound may be a mass, too
     "distance": "kilometer kilometre meter metre mile foot inch centimeter yard",
     "mass": "kilogram gram ton tonne ounce",
     "volume": "liter litre gallon",
@@ -82,11 +92,22 @@ def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
         for match in pattern.finditer(text):
             yield _span_value(match, _product(factor, match["scale"]))
     for match in _AND_A_HALF.finditer(text):
-        yield _span_value(match, _product(f"{number_of([match['whole']])}.5", match["scale"]))
+        yield _span_value(match, _product(f"{number_of(match['whole'].split(' '))}.5", match["scale"]))
+    for match in _HUNDRED_AND.finditer(text):
+        whole = "one" + match["whole"][1:] if match["whole"].startswith("a ") else match["whole"]
+        if number := number_of([*whole.split(" "), *match["rest"].split(" ")]):
+            yield _span_value(match, number)
     for match in _DOZENS.finditer(text):
         yield _span_value(match, str(12 * int(number_of([match["whole"]]) or match["whole"])))
     for match in _MINUS.finditer(text):
-        yield _span_value(match, f"-{match['whole'].replace(',', '')}")
+        yield _span_value(match, f"-{number_of(match['whole'].split(' ')) or match['whole'].replace(',', '')}")
+
+
+def fractions(forms: Sequence[str]) -> Iterator[SpanValue]:
+    """Yield *two thirds of* and the like in percent."""
+    for match in _FRACTIONS.finditer(_text(forms)):
+        percent = 100 * Decimal(number_of([match["whole"]]) or 1) / _PARTS[match["part"]]
+        yield _span_value(match, format(round(percent, 1).normalize(), "f"))
 
 
 def temperatures(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:

@@ -3,10 +3,8 @@
 import pytest
 
 from transition_parser import Parser
-from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.parsing.edits.concepts import exists, mend_concepts
-from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.concepts import exists
 from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_limits import Sort, sort_of
@@ -14,18 +12,14 @@ from transition_parser.transitions.amr_state import is_constant
 
 
 @pytest.mark.parametrize("model", ["en-amr", "en-amr-minilm"])
-def test_no_frame_of_a_lexicon_is_left_that_does_not_exist(model):
-    system, found = Parser.load(model).resources.table.system, {}
-    for span, actions in system.lexicon.items():
-        for action in map(Action.parse, actions):
-            label = action.parts[-1 if action.kind is Kind.DEPENDENT else 0]
-            if sort_of(label, is_constant(label)) is Sort.FRAME:
-                found[label] = span.split(" ")
-    assert not all(map(exists, found))
-    for label, words in found.items():
-        draft = Draft(AmrGraph((label,), frozenset(), (), 0), [tuple(range(len(words)))], system.read(words))
-        mend_concepts(draft)
-        assert sort_of(draft.labels[0], False) is not Sort.FRAME or exists(draft.labels[0])
+def test_all_frames_of_a_lexicon_exist(model):
+    labels = {
+        action.parts[-1 if action.kind is Kind.DEPENDENT else 0]
+        for actions in Parser.load(model).resources.table.system.lexicon.values()
+        for action in map(Action.parse, actions)
+    }
+    frames = {label for label in labels if sort_of(label, is_constant(label)) is Sort.FRAME}
+    assert len(frames) > 500 and all(map(exists, frames))
 
 
 def is_odd(label: str, lemmas: set[str]) -> bool:

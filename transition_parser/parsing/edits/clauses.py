@@ -16,6 +16,7 @@ _ASKED = {
     "who": ("person", "ARG0"),
     "what": ("thing", "-"),
 }
+_OF_HOW = {"long": ("thing", "duration"), "often": ("thing", "frequency")}
 _ASKING = frozenset(word_list("edits: asking"))
 _AFTER_QUESTIONS = frozenset(word_list("edits: after questions"))
 _COPULAS = frozenset(word_list("edits: copulas"))
@@ -32,7 +33,7 @@ def mend_questions(draft: Draft) -> None:
         links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
         links = [edge for edge in links if is_asking(draft, edge.source) and draft.is_frame(edge.target)]
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
-            _ask(draft, links[0], *_ASKED[draft.forms[word]])
+            _ask(draft, links[0], *_OF_HOW.get(draft.forms[word + 1], _ASKED[draft.forms[word]]))
         elif not links:
             _ask_predicate(draft, word, *_ASKED[draft.forms[word]])
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():

@@ -10,7 +10,14 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
 from transition_parser.text.lemmas import number_of
-from transition_parser.text.measures import UNITS, SpanValue, numbers_of_several_words, temperatures, times_of_day
+from transition_parser.text.measures import (
+    UNITS,
+    SpanValue,
+    fractions,
+    numbers_of_several_words,
+    temperatures,
+    times_of_day,
+)
 
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
 _BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
@@ -123,6 +130,11 @@ def mend_numbers(draft: Draft) -> None:
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
+    for first, end, value in fractions(draft.forms):  # *two thirds of*
+        for edge in [
+            edge for edge in draft.edges if edge.role == "value" and draft.place(edge.target) in range(first, end)
+        ]:
+            draft.labels[edge.target] = value
     for said in numbers_of_several_words(draft.forms):
         if said.value not in draft.labels:
             _count(draft, said)
@@ -142,6 +154,8 @@ def _count(draft: Draft, said: SpanValue) -> None:
         draft.add_below(noun, "unit", unit)
     inside = draft.inside(first, end) - {noun, owner}
     draft.remove_edges(lambda edge: edge.role in _OF_NUMBERS and not inside.isdisjoint(edge[::2]))
+    above = [edge.source for edge in draft.edges if edge.target == owner and edge.source not in inside]
+    draft.top = [*above, owner][0] if draft.top in inside else draft.top
     for node in inside:
         draft.merge(node, owner)
     for source in {edge.source for edge in draft.edges if edge.target == owner}:

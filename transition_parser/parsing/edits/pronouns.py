@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, named, quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text import word_list
 from transition_parser.transitions.amr_state import AmrWord
@@ -30,17 +30,6 @@ def mend_pronouns(draft: Draft) -> None:
         first, *others = draft.nodes_of(pronoun) or [-1]
         for node in others:
             draft.merge(node, first)
-    if not any(form.endswith("self") for form in draft.forms):
-        draft.remove_edges({*_repeated(draft)}.__contains__)
-
-
-def _repeated(draft: Draft) -> Iterator[Edge]:
-    """Yield arguments that are the same pronoun as another one, beside a third pronoun: *if you had asked me*."""
-    for node in draft.frames.values():
-        found = [edge for edge in draft.edges if edge.source == node and draft.labels[edge.target] in SUBJECTS.values()]
-        targets = [edge.target for edge in sorted(found)]
-        if len({*targets}) > 1:
-            yield from (edge for number, edge in enumerate(sorted(found)) if edge.target in targets[:number])
 
 
 def is_owner(draft: Draft, place: int) -> bool:
