@@ -38,9 +38,10 @@ from transition_parser.modules.semantic_roles import (
     RoleLabeler,
     core_role,
     distance_class,
+    may_be_argument,
     may_be_imperative,
 )
-from transition_parser.parsing.edits.roles import Candidates, may_be_argument
+from transition_parser.parsing.edits.roles import Candidates
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.frames import WINDOW

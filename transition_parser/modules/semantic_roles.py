@@ -200,6 +200,11 @@ def core_role(label: str) -> int | None:
     return int(label[3:]) if is_core else None
 
 
+def may_be_argument(distance: int) -> bool:
+    """Return True where a word at this distance from a frame may be its argument."""
+    return 0 < abs(distance) <= FARTHEST
+
+
 def distance_class(distance: int) -> int:
     """Return the class of a distance in words, from a frame to another word."""
     near = min(int(2 * math.log2(max(abs(distance), 1))), _NEAR)

@@ -7,7 +7,7 @@ import re
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.parsing.edits.tree_view import ROLES, TreeView
+from transition_parser.parsing.edits.tree_view import ROLE_FRAMES, TreeView
 from transition_parser.text import word_list
 from transition_parser.text.names import known_type
 
@@ -41,7 +41,6 @@ def add_arguments(draft: Draft) -> None:
             _mend_subject(view, verb, frame)
             _mend_agent(view, verb, frame)
             _mend_object(view, verb, frame)
-            _add_receiver(view, verb, frame)
 
 
 def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
@@ -170,15 +169,6 @@ def _mend_object(view: TreeView, verb: int, frame: int) -> None:
             draft.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))
 
 
-def _add_receiver(view: TreeView, verb: int, frame: int) -> None:
-    """Give a verb its indirect object: *sold you the pills*."""
-    draft, word = view.draft, view.dependent(verb, "iobj")
-    node = view.argument(word) if word >= 0 else -1
-    is_free = 2 in draft.core_roles(frame) and "ARG2" not in draft.below(frame)
-    if node >= 0 and is_free and node not in {frame, *draft.neighbors(frame)}:
-        draft.add_edge(frame, "ARG2", node)
-
-
 def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:
     """Give what stands after a preposition ARG2, or else the role that its preposition says."""
     draft, preposition = view.draft, view.dependent(word, "case")
@@ -196,7 +186,7 @@ def mend_owners(draft: Draft) -> None:
         if relation != "nmod:poss" or (label := SUBJECTS.get(draft.forms[word])) is None:
             continue
         for edge in [edge for edge in draft.edges if edge.role in ("poss", "ARG1")]:
-            is_relative = draft.labels[edge.source] in ROLES and edge.role == "ARG1"
+            is_relative = draft.labels[edge.source] in ROLE_FRAMES and edge.role == "ARG1"
             owned = relations.get(edge.source, -1) if is_relative else edge.source if edge.role == "poss" else -1
             if owned in view.nodes[view.heads[word]] and not _may_be(view, label, edge.target):
                 _put_participant(view, word, edge, label)
@@ -250,7 +240,7 @@ def _may_be(view: TreeView, label: str, node: int) -> bool:
     draft = view.draft
     if label in ("i", "we", "you") or draft.labels[node] in _PRONOUNS:
         return draft.labels[node] == label
-    roles = [one.source for one in draft.edges if one[1:] == ("ARG0", node) and draft.labels[one.source] in ROLES]
+    roles = [one.source for one in draft.edges if one[1:] == ("ARG0", node) and draft.labels[one.source] in ROLE_FRAMES]
     kinds = {draft.labels[one] for one in (node, *(draft.below(role).get("ARG2", node) for role in roles))}
     if (name := draft.below(node).get("name")) is not None:  # types of names are unsure: *NASA said it left*
         words = [draft.labels[edge.target].strip('"') for edge in draft.members(name)]

@@ -36,6 +36,9 @@ def mend_questions(draft: Draft) -> None:
             _ask(draft, links[0], *_OF_HOW.get(draft.forms[word + 1], _ASKED[draft.forms[word]]))
         elif not links:
             _ask_predicate(draft, word, *_ASKED[draft.forms[word]])
+        nouns = draft.at(word + 2) if draft.forms[word + 1] == "many" and not draft.at(word + 1) else []
+        if nouns and not draft.nodes_of("amr-unknown"):
+            draft.add_below(nouns[0], "quant", "amr-unknown")  # *know how many guests are coming*
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
         verb = draft.below(cause).get("ARG0", cause)
         if is_asking(draft, verb):

@@ -117,6 +117,9 @@ def _correlate(draft: Draft, *places: int) -> None:
     """Make *the sooner …, the better …* `correlate-91` of two degrees, each with what its clause says."""
     if not all(map(draft.at, places)):
         return
+    found = {*draft.nodes_of("correlate-91")}
+    draft.remove_edges(lambda edge: not found.isdisjoint(edge[::2]))
+    draft.labels = ["more" if label == "correlate-91" else label for label in draft.labels]
     node = draft.new_node("correlate-91", False)
     for number, (place, end) in enumerate(pairwise((*places, len(draft.words))), 1):
         nodes = draft.at(place)
@@ -140,6 +143,7 @@ def _correlate(draft: Draft, *places: int) -> None:
             draft.removed |= old
             _grade(draft, owner, quality, degree)
         draft.add_edge(node, f"ARG{number}", degree)
+    draft.removed |= found - {*draft.below(node).values()}
     draft.top = node
 
 

@@ -71,9 +71,13 @@ def _put_age(draft: Draft, place: int, label: str, number: str) -> None:
 
 def mend_dates(draft: Draft) -> None:
     """Give years, centuries and seasons their dates: *built in 1889*."""
-    for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod")]:
-        if draft.labels[edge.target] in _SEASONS:
+    for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod", "season")]:
+        label = draft.labels[edge.target]
+        if label in _SEASONS:
             draft.set_role(edge, "season")
+        elif said := re.fullmatch(r"(\d+)(st|nd|rd|th|s)", label):  # *the 21st*, *the 1930s*
+            draft.drop_edge(edge)
+            draft.add_below(edge.source, "decade" if said[2] == "s" else "day", said[1])
     for place, (form, following) in enumerate(pairwise(draft.forms)):
         if form == "in" and _YEAR.fullmatch(following):
             _mend_date(draft, place + 1, place + 2, "year", following)
@@ -168,7 +172,8 @@ def _count(draft: Draft, said: SpanValue) -> None:
 def mend_quantities(draft: Draft) -> None:
     """Give quantities and dates what they count, or make them the concepts of their units or words."""
     for quantity, role, unit in [edge for edge in draft.edges if edge.role == "unit"]:
-        draft.labels[quantity] = UNITS.get(draft.labels[unit], draft.labels[quantity])
+        is_weight = draft.labels[unit] == "pound" and "weigh-01" in draft.labels
+        draft.labels[quantity] = "mass-quantity" if is_weight else UNITS.get(draft.labels[unit], draft.labels[quantity])
         if "quant" in draft.below(quantity):  # other relations of a unit are its quantity's
             for edge in [one for one in draft.edges if one.target == unit and one.role != role]:
                 if edge.source != quantity:

@@ -19,10 +19,11 @@ from transition_parser.modules.semantic_roles import (
     RoleLabeler,
     core_role,
     distance_class,
+    may_be_argument,
 )
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS, is_owner
-from transition_parser.parsing.edits.tree_view import ROLES as ROLE_FRAMES
+from transition_parser.parsing.edits.tree_view import AGENTS, ROLE_FRAMES
 from transition_parser.text.frames import WINDOW, role_functions
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import AmrWord, lemma_of
@@ -90,11 +91,6 @@ def label_roles(drafts: Sequence[Draft]) -> None:
                 one.relabel(labeler, node, {other: values for (other, _), values in of_others.items() if other >= 0})
                 one.complete(node, of_others)
                 one.remove_particle(node)
-
-
-def may_be_argument(distance: int) -> bool:
-    """Return True where a word at this distance from a frame may be its argument."""
-    return 0 < abs(distance) <= FARTHEST
 
 
 def _choose_senses(labeler: RoleLabeler, batch: Sequence[_Labeled], heads: Tensor) -> None:
@@ -229,8 +225,10 @@ class _Labeled:
         used = {edge.role for edge in self.draft.edges if edge.source == node}
         loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
         outside = {target for target, n in loose.items() if self.draft.edges[n].role in _OUTSIDE}
-        near, shared = self.draft.neighbors(node) | self._of_degrees(node), self.shared(node)
-        near |= self._below(node)  # *destroys the new dam*
+        near, shared = self.draft.neighbors(node), self.shared(node)
+        if any(self.draft.labels[one] in AGENTS and self.draft.place(one) == self.draft.place(node) for one in near):
+            return  # *the teacher gave Ann a book*: nobody says whom she teaches
+        near |= self._of_degrees(node) | self._below(node)  # *destroys the new dam*
         near |= {edge.target for edge in self.draft.edges if edge.role == "mod" and edge.source in near}
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))

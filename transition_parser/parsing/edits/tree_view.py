@@ -13,7 +13,7 @@ from transition_parser.text import word_list
 
 # relations of words that only serve their head, such as *has* or *after*
 SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
-ROLES = ("have-rel-role-91", "have-org-role-91")  # frames of relatives and offices
+ROLE_FRAMES = ("have-rel-role-91", "have-org-role-91")  # frames of relatives and offices
 # *teacher*: a person who teaches
 AGENTS = ("person", "thing", "company", "organization", "molecular-physical-entity")
 _LISTS = (*CONJUNCTIONS, "nor", "contrast-01")
