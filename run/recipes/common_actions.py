@@ -30,15 +30,17 @@ def is_common(action: str, count: int) -> bool:
 def prune(arguments: argparse.Namespace) -> list[str]:
     """Rewrite the training data and the lexicon of the folder, and return how much is left out."""
     data = arguments.data
+    lexicon = read_json(data / "lexicon.json", "is DATA from `transition-parser preprocess amr`?")
     lines = (data / "train.act").read_text(encoding="utf-8").splitlines()
-    counts = Counter(action for line in lines for action in {*line.split()})
+    sources = (data / "train.src").read_text(encoding="utf-8").splitlines()
+    different = {*zip(sources, lines, strict=True)}  # corpora may be there several times
+    counts = Counter(action for _, line in different for action in {*line.split()})
     rare = {action for action, count in counts.items() if not is_common(action, count)}
     kept = [rare.isdisjoint(line.split()) for line in lines]
     for path in sorted(data.glob("train.*")):
         separator = "\n\n" if path.suffix == ".amr" else "\n"
         parts = path.read_text(encoding="utf-8").rstrip("\n").split(separator)
         write(str(path), separator.join(part for part, stays in zip(parts, kept, strict=True) if stays) + "\n")
-    lexicon = read_json(data / "lexicon.json", "is DATA from `transition-parser preprocess amr`?")
     counts_of = {span: {one: n for one, n in of.items() if one not in rare} for span, of in lexicon["counts"].items()}
     listed = {span: [one for one in of if one not in rare] for span, of in lexicon["spans"].items()}
     for name, spans in (("counts", counts_of), ("spans", listed)):

@@ -48,3 +48,4 @@ def test_data_of_trees_have_no_lexicon(tmp_path):
     (tmp_path / "train.act").write_text("SHIFT\n")
     with pytest.raises(InputError, match="lexicon"):
         common_actions.prune(argparse.Namespace(data=tmp_path))
+    assert (tmp_path / "train.act").read_text() == "SHIFT\n"

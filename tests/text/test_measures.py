@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.text.measures import numbers_of_several_words, temperatures, times_of_day
+from transition_parser.text.measures import fractions, numbers_of_several_words, temperatures, times_of_day
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,21 @@ def test_times_of_day(text, times):
         ("two and a half million", ["2500000"]),
         ("2 and a half", ["2.5"]),
         ("minus 1,200", ["-1200"]),
+        ("minus ten", ["-10"]),
+        ("twenty - three and a half", ["23.5"]),
+        ("three hundred and thirty - two", ["332"]),
+        ("two hundred and fifty thousand , a hundred and fifty two", ["250000", "152"]),
+        ("between one hundred and two hundred , party and a half , he and thirty men", []),
         ("lanes 9 - 12 , half a day , a quarter of a year", []),
     ],
 )
 def test_numbers_of_several_words(text, numbers):
     assert [said.value for said in numbers_of_several_words(text.split())] == numbers
+
+
+def test_fractions_are_percentages():
+    found = fractions("two thirds of it , three quarters of an hour , two fifths".split())
+    assert [said.value for said in found] == ["66.7", "75"]
 
 
 def test_temperatures():

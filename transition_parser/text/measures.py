@@ -31,12 +31,14 @@ _NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
     (re.compile(rf"(?<!\S)(?:a|one) quarter of an? (?P<scale>{_SCALE})(?!\S)"), "0.25"),
     (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
 )
+_UNIT = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_WORD = rf"(?:{_ONE}|{_TEENS}|(?:{_TENS})(?: ?- ?(?:{_ONE}))?)"  # *seven*, *fifteen*, *thirty-two*
+_WORD = rf"(?:{_ONE}|{_TEENS}|(?:{_TENS})(?:(?: ?- ?| )(?:{_UNIT}))?)"  # *seven*, *thirty-two*
 _AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_WORD}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
 _HUNDRED_AND = re.compile(
-    rf"(?<!\S)(?P<whole>(?:a|{_WORD})(?: (?:{_WORD}|{_SCALE}))* (?:{_SCALE})) and (?P<rest>{_WORD})(?!\S)"
+    rf"(?<!\S)(?<!between )(?P<whole>(?:a|{_WORD})(?: (?:{_WORD}|{_SCALE}))* (?:{_SCALE})) and (?P<rest>{_WORD})"
+    rf"(?: (?P<scale>thousand|million|billion|trillion))?(?! (?:hundred|and a half)(?!\S))(?!\S)"
 )
 _FRACTIONS = re.compile(
     rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>third|quarter|fourth|fifth|sixth|eighth|tenth)s(?= of )"
@@ -82,7 +84,7 @@ def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
 
 
 def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
-    """Yield *half a million*, *a quarter of a million*, *two and a half*, *two dozen* and *minus 12* in digits.
+    """Yield *half a million*, *a hundred and one*, *two and a half*, *two dozen*, *minus 12* and the like in digits.
 
     >>> [*numbers_of_several_words("half a million people at minus 12 degrees".split())]
     [SpanValue(first=0, end=3, value='500000'), SpanValue(first=5, end=7, value='-12')]
@@ -92,11 +94,12 @@ def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
         for match in pattern.finditer(text):
             yield _span_value(match, _product(factor, match["scale"]))
     for match in _AND_A_HALF.finditer(text):
-        yield _span_value(match, _product(f"{number_of(match['whole'].split(' '))}.5", match["scale"]))
+        if number := number_of(match["whole"].split(" ")):
+            yield _span_value(match, _product(f"{number}.5", match["scale"]))
     for match in _HUNDRED_AND.finditer(text):
         whole = "one" + match["whole"][1:] if match["whole"].startswith("a ") else match["whole"]
         if number := number_of([*whole.split(" "), *match["rest"].split(" ")]):
-            yield _span_value(match, number)
+            yield _span_value(match, _product(number, match["scale"]))
     for match in _DOZENS.finditer(text):
         yield _span_value(match, str(12 * int(number_of([match["whole"]]) or match["whole"])))
     for match in _MINUS.finditer(text):

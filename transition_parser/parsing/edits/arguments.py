@@ -39,7 +39,6 @@ def add_arguments(draft: Draft) -> None:
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
             _mend_subject(view, verb, frame)
-            _mend_agent(view, verb, frame)
             _mend_object(view, verb, frame)
 
 
@@ -112,18 +111,6 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
             draft.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":
                 draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
-
-
-def _mend_agent(view: TreeView, verb: int, frame: int) -> None:
-    """Give a passive its agent: *found dead by the crew*."""
-    draft, word = view.draft, view.dependent(verb, "obl:agent")
-    node = view.argument(word) if word >= 0 else -1
-    if node < 0 or 0 not in draft.core_roles(frame) or "ARG0" in draft.below(frame) or view.unit(verb) & {node}:
-        return
-    inside = view.subtree(verb) if not draft.labels[node].endswith("-quantity") else set()  # *delayed by an hour*
-    for edge in [edge for edge in draft.edges if edge.target == node and view.word(edge.source) in inside]:
-        if draft.is_frame(edge.source) and draft.change((edge, Edge(frame, "ARG0", node))):
-            return
 
 
 def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:

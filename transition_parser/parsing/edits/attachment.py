@@ -17,12 +17,16 @@ _PLACES = frozenset(
 )
 _PLACING = frozenset(word_list("edits: placing"))
 _MODIFYING = ("obl", "advcl", "advmod", "nmod", "acl")
-_MARKS = (
-    {"if": "condition", "although": "concession", "though": "concession"}
-    | dict.fromkeys(("when", "while", "after", "before", "until"), "time")
-    | {"by": "manner", "without": "manner"}
-)
-_LINKS = _MARKS | {"to": "purpose", "so": "purpose", "unless": "condition"}
+_LINKS = {
+    "to": "purpose",
+    "so": "purpose",
+    "if": "condition",
+    "unless": "condition",
+    "by": "manner",
+    "without": "manner",
+}
+_LINKS |= dict.fromkeys(("although", "though"), "concession")
+_LINKS |= dict.fromkeys(("when", "while", "after", "before", "until"), "time")
 _PRONOUNS = frozenset(SUBJECTS.values())
 
 
@@ -157,7 +161,7 @@ def _link_clause(view: TreeView, word: int, unit: set[int]) -> None:
     """Give a clause without an edge to the verb above it the role that its conjunction says."""
     draft, mark, head = view.draft, view.mark(word), view.head(word)
     role = _LINKS.get(draft.forms[mark]) if mark >= 0 else None
-    role = "concession" if draft.forms[mark - 1] == "even" else role
+    role = "concession" if mark > 0 and draft.forms[mark - 1] == "even" else role
     while view.relations[head] == "xcomp" and role != "purpose" and view.nodes[view.heads[head]]:
         head = view.heads[head]  # *helped you move it if you asked*
     owner, clause = draft.frames.get(head, -1), view.highest(unit)

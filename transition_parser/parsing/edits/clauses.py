@@ -33,11 +33,12 @@ def mend_questions(draft: Draft) -> None:
         links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
         links = [edge for edge in links if is_asking(draft, edge.source) and draft.is_frame(edge.target)]
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
-            _ask(draft, links[0], *_OF_HOW.get(draft.forms[word + 1], _ASKED[draft.forms[word]]))
+            how = _OF_HOW.get(draft.forms[word + 1]) if draft.forms[word] == "how" else None
+            _ask(draft, links[0], *(how or _ASKED[draft.forms[word]]))
         elif not links:
             _ask_predicate(draft, word, *_ASKED[draft.forms[word]])
-        nouns = draft.at(word + 2) if draft.forms[word + 1] == "many" and not draft.at(word + 1) else []
-        if nouns and not draft.nodes_of("amr-unknown"):
+        nouns = draft.at(word + 2) if draft.forms[word : word + 2] == ["how", "many"] and not draft.at(word + 1) else []
+        if nouns and not draft.nodes_of("amr-unknown") and "quant" not in draft.below(nouns[0]):
             draft.add_below(nouns[0], "quant", "amr-unknown")  # *know how many guests are coming*
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
         verb = draft.below(cause).get("ARG0", cause)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Container, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -138,11 +137,6 @@ class Draft:
             return []
         arcs = enumerate(zip(self.tree.heads, self.tree.relations, strict=True))
         return [one for one, (head, own) in arcs if head == word + 1 and own.partition(":")[0] == relation]
-
-    def relations(self, node: int) -> set[tuple[int, str]]:
-        """Return the node at the other end of each edge, with its role (without its number for members of a list)."""
-        around = [edge for edge in self.edges if node in (edge.source, edge.target)]
-        return {(source + target - node, re.sub(r"^(op|snt)\d+$", r"\1", role)) for source, role, target in around}
 
     # --- changes ---------------------------------------------------------------------------------------
 

@@ -70,14 +70,18 @@ def _put_age(draft: Draft, place: int, label: str, number: str) -> None:
 
 
 def mend_dates(draft: Draft) -> None:
-    """Give years, centuries and seasons their dates: *built in 1889*."""
+    """Give years, centuries, seasons, days and decades their dates: *built in 1889*, *the 21st*, *the 1930s*."""
     for edge in [edge for edge in draft.edges if edge.role in ("weekday", "dayperiod", "season")]:
         label = draft.labels[edge.target]
         if label in _SEASONS:
             draft.set_role(edge, "season")
         elif said := re.fullmatch(r"(\d+)(st|nd|rd|th|s)", label):  # *the 21st*, *the 1930s*
             draft.drop_edge(edge)
-            draft.add_below(edge.source, "decade" if said[2] == "s" else "day", said[1])
+            if (part := "decade" if said[2] == "s" else "day") not in draft.below(edge.source):
+                draft.add_below(edge.source, part, said[1])
+    for edge in [edge for edge in draft.edges if edge.role == "ord" and "month" in draft.below(edge.source)]:
+        draft.add_below(edge.source, "day", draft.labels[draft.below(edge.target).get("value", edge.target)])
+        draft.removed |= {edge.target, *draft.below(edge.target).values()}  # *the first of May*
     for place, (form, following) in enumerate(pairwise(draft.forms)):
         if form == "in" and _YEAR.fullmatch(following):
             _mend_date(draft, place + 1, place + 2, "year", following)
@@ -135,10 +139,9 @@ def mend_numbers(draft: Draft) -> None:
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
     for first, end, value in fractions(draft.forms):  # *two thirds of*
-        for edge in [
-            edge for edge in draft.edges if edge.role == "value" and draft.place(edge.target) in range(first, end)
-        ]:
-            draft.labels[edge.target] = value
+        for source, role, target in draft.edges:
+            if (draft.labels[source], role) == ("percentage-entity", "value") and first <= draft.place(target) < end:
+                draft.labels[target] = value
     for said in numbers_of_several_words(draft.forms):
         if said.value not in draft.labels:
             _count(draft, said)
@@ -153,11 +156,13 @@ def _count(draft: Draft, said: SpanValue) -> None:
     if noun is None:
         return
     owner = next((edge.source for edge in draft.edges if edge.role == "unit" and edge.target == noun), noun)
-    if owner == noun and (unit := draft.labels[noun]) in UNITS:
-        draft.labels[noun] = UNITS[unit]
+    if owner == noun and (unit := draft.labels[noun]) in {*UNITS, "pound"}:
+        draft.labels[noun] = UNITS.get(unit, "monetary-quantity")
         draft.add_below(noun, "unit", unit)
     inside = draft.inside(first, end) - {noun, owner}
-    draft.remove_edges(lambda edge: edge.role in _OF_NUMBERS and not inside.isdisjoint(edge[::2]))
+    outside = [edge for edge in draft.edges if edge.role == "time" and edge.target not in inside | draft.constants]
+    wrong = [edge for edge in draft.edges if edge.role in _OF_NUMBERS and edge not in outside]
+    draft.remove_edges(lambda edge: edge in wrong and not inside.isdisjoint(edge[::2]))
     above = [edge.source for edge in draft.edges if edge.target == owner and edge.source not in inside]
     draft.top = [*above, owner][0] if draft.top in inside else draft.top
     for node in inside:
@@ -165,15 +170,21 @@ def _count(draft: Draft, said: SpanValue) -> None:
     for source in {edge.source for edge in draft.edges if edge.target == owner}:
         for edge in sorted(edge for edge in draft.edges if edge[::2] == (source, owner))[1:]:
             draft.replace_edge(edge)  # *half a million euros were stolen*
-    draft.remove_edges(lambda edge: edge.source == owner and edge.role == "quant")
-    draft.add_edge(owner, "quant", draft.new_node(value, True, noun))
+    about = draft.below(owner).get("quant", owner)  # *about half a million*
+    at = (owner, "quant") if about in {owner, *draft.constants, *draft.removed} else (about, "op1")
+    draft.remove_edges(lambda edge: edge[:2] == at)
+    draft.add_edge(*at, draft.new_node(value, True, noun))
 
 
 def mend_quantities(draft: Draft) -> None:
     """Give quantities and dates what they count, or make them the concepts of their units or words."""
     for quantity, role, unit in [edge for edge in draft.edges if edge.role == "unit"]:
-        is_weight = draft.labels[unit] == "pound" and "weigh-01" in draft.labels
-        draft.labels[quantity] = "mass-quantity" if is_weight else UNITS.get(draft.labels[unit], draft.labels[quantity])
+        near = {
+            other for one in draft.neighbors(quantity) for other in (one, *draft.neighbors(one))
+        }  # *about two pounds*
+        is_weight = draft.labels[unit] == "pound" and not near.isdisjoint(draft.nodes_of("weigh-01"))
+        kind = "mass-quantity" if is_weight else draft.labels[quantity]
+        draft.labels[quantity] = UNITS.get(draft.labels[unit], kind)
         if "quant" in draft.below(quantity):  # other relations of a unit are its quantity's
             for edge in [one for one in draft.edges if one.target == unit and one.role != role]:
                 if edge.source != quantity:
