@@ -22,6 +22,7 @@ from transition_parser.text.measures import (
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
 _BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
 _AFTER_AGES = ("", ",", ".", "?", "!", ";", "and", "but", "or", "when")
+_DAY = r"[12]\d|3[01]|[1-9]"
 _YEAR = re.compile(r"[12]\d{3}")
 _ORDINALS = word_list("edits: ordinals")
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
@@ -75,13 +76,15 @@ def mend_dates(draft: Draft) -> None:
         label = draft.labels[edge.target]
         if label in _SEASONS:
             draft.set_role(edge, "season")
-        elif said := re.fullmatch(r"(\d+)(st|nd|rd|th|s)", label):  # *the 21st*, *the 1930s*
+        elif said := re.fullmatch(rf"({_DAY})(?:st|nd|rd|th)|(\d{{3,4}})s", label):  # *the 21st*, *the 1930s*
             draft.drop_edge(edge)
-            if (part := "decade" if said[2] == "s" else "day") not in draft.below(edge.source):
-                draft.add_below(edge.source, part, said[1])
+            if (part := "decade" if said[2] else "day") not in draft.below(edge.source):
+                draft.add_below(edge.source, part, said[1] or said[2])
     for edge in [edge for edge in draft.edges if edge.role == "ord" and "month" in draft.below(edge.source)]:
-        draft.add_below(edge.source, "day", draft.labels[draft.below(edge.target).get("value", edge.target)])
-        draft.removed |= {edge.target, *draft.below(edge.target).values()}  # *the first of May*
+        day = draft.labels[draft.below(edge.target).get("value", edge.target)]
+        if re.fullmatch(_DAY, day) and "day" not in draft.below(edge.source):  # *the first of May*
+            draft.add_below(edge.source, "day", day)
+            draft.removed |= {edge.target, *draft.below(edge.target).values()}
     for place, (form, following) in enumerate(pairwise(draft.forms)):
         if form == "in" and _YEAR.fullmatch(following):
             _mend_date(draft, place + 1, place + 2, "year", following)
