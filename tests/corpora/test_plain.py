@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
+from tests.data.test_yardstick import plain
 from transition_parser.graphs.amr import CONJUNCTIONS
 from transition_parser.graphs.bank import read_bank
 from transition_parser.parsing.edits.concepts import exists
@@ -15,10 +16,6 @@ PLAIN = ROOT / "corpora" / "plain"
 PARTS = {"dev": range(6), "test": range(6, 12), "train": range(12, 100)}  # the hashes of their sentences, modulo 100
 CONSTANT = re.compile(r'[-+]|-?\d+(\.\d+)?|".+"|imperative|expressive', re.DOTALL)
 FRAME = re.compile(r".+-\d\d+")
-
-
-def plain(text):
-    return "".join(text.split()).casefold()
 
 
 @pytest.fixture(scope="module", params=PARTS)

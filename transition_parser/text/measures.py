@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from transition_parser.text.lemmas import number_of
 
-_ONE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_UNIT = "one|two|three|four|five|six|seven|eight|nine"
+_ONE = f"{_UNIT}|ten|eleven|twelve"
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
 _AFTER_TIMES = "and|on|today|tomorrow|tonight|every|sharp|if|because|but"
 _TIMES = (
@@ -25,25 +26,23 @@ _TIMES = (
     re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE})(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"),
 )
 _MINUTES = {"half": 30, "quarter": 15, "a quarter": 15}
-_SCALE = "hundred|thousand|million|billion|trillion"
+_LARGE = "thousand|million|billion|trillion"
+_SCALE = f"hundred|{_LARGE}"
 _NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
     (re.compile(rf"(?<!\S)(?:a |one )?half (?:of )?an? (?P<scale>{_SCALE})(?!\S)"), "0.5"),
     (re.compile(rf"(?<!\S)(?:a|one) quarter of an? (?P<scale>{_SCALE})(?!\S)"), "0.25"),
     (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
 )
-_UNIT = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _WORD = rf"(?:{_ONE}|{_TEENS}|(?:{_TENS})(?:(?: ?- ?| )(?:{_UNIT}))?)"  # *seven*, *thirty-two*
 _AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_WORD}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
 _HUNDRED_AND = re.compile(
     rf"(?<!\S)(?<!between )(?P<whole>(?:a|{_WORD})(?: (?:{_WORD}|{_SCALE}))* (?:{_SCALE})) and (?P<rest>{_WORD})"
-    rf"(?: (?P<scale>thousand|million|billion|trillion))?(?! (?:hundred|and a half)(?!\S))(?!\S)"
-)
-_FRACTIONS = re.compile(
-    rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>third|quarter|fourth|fifth|sixth|eighth|tenth)s(?= of )"
+    rf"(?: (?P<scale>{_LARGE}))?(?! (?:hundred|and a half)(?!\S))(?!\S)"
 )
 _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_FRACTIONS = re.compile(rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>{'|'.join(_PARTS)})s(?= of )")
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
 _DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")

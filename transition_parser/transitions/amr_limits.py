@@ -193,7 +193,7 @@ class SearchLimits:
 
 
 class WordFacts(NamedTuple):
-    """What is known of a sentence before parsing about its words, counted from 0."""
+    """The facts about the words of a sentence, counted from 0, that are known before parsing."""
 
     merged: Collection[int]  # words that join the word before them in one span
     cut: Collection[int]  # words that do not

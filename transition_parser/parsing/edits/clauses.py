@@ -31,7 +31,7 @@ def mend_questions(draft: Draft) -> None:
     """Give the clause after *where*, *when*, *how*, *who* or *why* what it asks for, below the verb before it."""
     for word in [place for place, form in enumerate(draft.forms) if form in _ASKED]:
         links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
-        links = [edge for edge in links if is_asking(draft, edge.source) and draft.is_frame(edge.target)]
+        links = [edge for edge in links if _is_asking(draft, edge.source) and draft.is_frame(edge.target)]
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
             how = _OF_HOW.get(draft.forms[word + 1]) if draft.forms[word] == "how" else None
             _ask(draft, links[0], *(how or _ASKED[draft.forms[word]]))
@@ -42,7 +42,7 @@ def mend_questions(draft: Draft) -> None:
             draft.add_below(nouns[0], "quant", "amr-unknown")  # *know how many guests are coming*
     for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
         verb = draft.below(cause).get("ARG0", cause)
-        if is_asking(draft, verb):
+        if _is_asking(draft, verb):
             asked = draft.new_node("thing", False, cause)
             draft.replace_edge(Edge(cause, "ARG0", verb), Edge(cause, "ARG0", asked), Edge(verb, "ARG1", asked))
             draft.replace_edge(Edge(verb, "ARG1", draft.below(cause).get("ARG1", -1)))
@@ -66,7 +66,7 @@ def _ask_predicate(draft: Draft, word: int, concept: str, role: str) -> None:
     """Put what is asked for between a verb and the subject of a clause such as *where the station is*."""
     ends = (i for i in range(word + 2, len(draft.forms)) if draft.forms[i] in _COPULAS)
     end = next(ends, word)
-    verbs = [node for place, node in draft.frames.items() if word - 3 <= place < word and is_asking(draft, node)]
+    verbs = [node for place, node in draft.frames.items() if word - 3 <= place < word and _is_asking(draft, node)]
     inside = draft.inside(word + 1, end)
     subjects = inside - {edge.target for edge in draft.edges if edge.source in inside}
     if len(verbs) != 1 or len(subjects) != 1 or re.search(r"\w", draft.forms[end + 1]):
@@ -80,7 +80,7 @@ def _ask_predicate(draft: Draft, word: int, concept: str, role: str) -> None:
     draft.add_edge(subject, "mod" if role in ("-", "ARG0") else role, asked)
 
 
-def is_asking(draft: Draft, node: int) -> bool:
+def _is_asking(draft: Draft, node: int) -> bool:
     return draft.labels[node].rpartition("-")[0] in _ASKING
 
 

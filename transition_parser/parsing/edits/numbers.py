@@ -163,9 +163,9 @@ def _count(draft: Draft, said: SpanValue) -> None:
         draft.labels[noun] = UNITS.get(unit, "monetary-quantity")
         draft.add_below(noun, "unit", unit)
     inside = draft.inside(first, end) - {noun, owner}
-    outside = [edge for edge in draft.edges if edge.role == "time" and edge.target not in inside | draft.constants]
-    wrong = [edge for edge in draft.edges if edge.role in _OF_NUMBERS and edge not in outside]
-    draft.remove_edges(lambda edge: edge in wrong and not inside.isdisjoint(edge[::2]))
+    parts = inside | draft.constants  # a time that is no part of the number stays
+    wrong = [edge for edge in draft.edges if edge.role in _OF_NUMBERS and not inside.isdisjoint(edge[::2])]
+    draft.remove_edges([edge for edge in wrong if edge.role != "time" or edge.target in parts].__contains__)
     above = [edge.source for edge in draft.edges if edge.target == owner and edge.source not in inside]
     draft.top = [*above, owner][0] if draft.top in inside else draft.top
     for node in inside:

@@ -12,7 +12,7 @@ from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
 
 # relations of words that only serve their head, such as *has* or *after*
-SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
+_SERVING = frozenset("aux cop mark case det cc fixed flat compound nummod amod advmod goeswith appos".split())
 ROLE_FRAMES = ("have-rel-role-91", "have-org-role-91")  # frames of relatives and offices
 # *teacher*: a person who teaches
 AGENTS = ("person", "thing", "company", "organization", "molecular-physical-entity")
@@ -235,7 +235,7 @@ class TreeView:
         while todo:
             one = todo.pop()
             found.update(self.nodes[one])
-            todo += [other for other in self.dependents[one] if self.relations[other] in SERVING]
+            todo += [other for other in self.dependents[one] if self.relations[other] in _SERVING]
         members = [edge for edge in self.draft.edges if self.is_list(edge.source) and edge.role[:2] in ("op", "AR")]
         found |= {edge.source for edge in members if edge.target in found}
         return found - self.draft.removed
