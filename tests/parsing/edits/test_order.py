@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from unittest import mock
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.helpers.strategies import graphs, random_heads
@@ -23,6 +24,19 @@ from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrWord
 
+WORDS = (
+    "not enough too more less than as soon old older oldest the , better had worse so that much many who whose "
+    "which what when where why how long do you know can please tell me let 's us go close he mine one and nor "
+    "nobody is to in 9:30 a.m. half past six quarter minus 12 degrees two thirds hundred thousand about $ 40 May "
+    "2025 Monday ago every day unable thank see hi ? . said Anna house weigh pounds kilometers per hour a@b.c "
+    "unless because been"
+).split()
+CONCEPTS = (
+    "have-degree-91 have-quant-91 more most enough too equal good-02 old and or amr-unknown amr-choice "
+    "possible-01 say-01 know-01 tell-01 let-01 go-02 cause-01 person you he thing place date-entity temporal- "
+    "quantity monetary-quantity percentage-entity ordinal-entity name city month million have-rel-role-91 mother "
+    "include-91 correlate-91 nobody"
+).split()
 LABELS = (
     "me",
     "and",
@@ -51,8 +65,8 @@ def edited(
             assert done.graph.is_connected()
             assert len({*done.graph.edges}) == len(done.graph.edges) or len({*graph.edges}) < len(graph.edges)
             assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
-            assert all(0 <= node < len(graph) for node in done.nodes)
-            graph, alignments = done.graph, [alignments[node] for node in done.nodes]
+            assert all(-1 <= node < len(graph) for node in done.nodes)
+            graph, alignments = done.graph, [alignments[node] if node >= 0 else () for node in done.nodes]
     return graph
 
 
@@ -90,6 +104,24 @@ def test_graphs_stay_connected_whatever_the_tree(bank):
             heads = random_heads(len(words), draws)
             relations = tuple(draws.choice(RELATIONS) if head else "root" for head in heads)
             assert edited(entry.graph, aligned, words, DependencyTree(tuple(heads), relations)).is_connected()
+
+
+@given(
+    graphs(CONCEPTS, ("ARG0", "op1", "domain", "time", *ROLES), ("-", "imperative", '"9:30"', *CONSTANTS)),
+    st.lists(st.sampled_from(WORDS), min_size=3, max_size=12),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=400)
+def test_any_words_and_graphs_are_written_after_edits(graph, forms, draws):
+    heads, different = random_heads(len(forms), draws), {edge for edge in graph.edges if edge.source != edge.target}
+    relations = tuple(draws.choice(RELATIONS) if head else "root" for head in heads)
+    aligned = [(draws.randrange(len(forms)),) for _ in graph.labels]
+    graph = AmrGraph(graph.labels, graph.constants, tuple(different), graph.top)
+    if graph.is_connected():
+        whole = edited(graph, aligned, AmrSystem().read(forms), DependencyTree(tuple(heads), relations))
+        assert whole.to_penman()
+        assert not any(edge.source == edge.target for edge in whole.edges)
+        assert sorted(edge.target for edge in whole.edges if edge.target in whole.constants) == sorted(whole.constants)
 
 
 def test_each_module_has_an_edit_in_the_list():

@@ -69,7 +69,8 @@ def _complete(draft: Draft, node: int) -> None:
     place, label = draft.place(degree), draft.labels[degree]
     if label in ("too", "enough") and "ARG4" in below and "ARG6" not in below:
         draft.set_role(Edge(node, "ARG4", below["ARG4"]), "ARG6")
-    beside = [one for one in draft.at(place - 1 if label == "enough" else place + 1) if one not in (node, degree)]
+    known = {node, degree, *draft.constants}
+    beside = [one for one in draft.at(place - 1 if label == "enough" else place + 1) if one not in known]
     if degree != node and "ARG2" not in below and len(beside) == 1 and "ARG1" in below:
         draft.add_edge(node, "ARG2", beside[0])
         draft.move_top(beside[0], node)
@@ -83,7 +84,7 @@ def _superlative(draft: Draft, place: int) -> None:
         nouns = [edge.source for edge in draft.edges if edge[1:] == ("mod", quality)]
         noun = draft.below(quality).get("ARG1", next(iter(nouns), -1))
         around = {*draft.around(quality).values()}
-        if noun >= 0 and around.isdisjoint((*_DEGREES, *_COMPARISONS)):
+        if noun not in {-1, *draft.constants} and around.isdisjoint((*_DEGREES, *_COMPARISONS)):
             _grade(draft, noun, quality, draft.new_node("most", False, quality))
             draft.replace_edge(Edge(noun, "mod", quality))
 

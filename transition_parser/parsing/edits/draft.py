@@ -149,8 +149,10 @@ class Draft:
         return len(self.labels) - 1
 
     def add_edge(self, source: int, role: str, target: int) -> None:
-        self.edges.append(Edge(source, role, target))
-        self.edge_origins.append(-1)
+        """Add an edge between two nodes that the graph does not have."""
+        if source != target and (source, role, target) not in self.edges:
+            self.edges.append(Edge(source, role, target))
+            self.edge_origins.append(-1)
 
     def add_below(self, node: int, role: str, label: str) -> int:
         """Add a node or a constant below another node, whose words it gets, and return it."""
@@ -186,8 +188,9 @@ class Draft:
         if edge not in self.edges:
             return
         number = self.edges.index(edge)
-        self.edges[number : number + 1] = others
-        self.edge_origins[number : number + 1] = [-1] * len(others)
+        new = [one for one in others if one == edge or (one.source != one.target and one not in self.edges)]
+        self.edges[number : number + 1] = new
+        self.edge_origins[number : number + 1] = [-1] * len(new)
 
     def drop_edge(self, edge: Edge) -> None:
         """Remove an edge, and the node below it where it has no other."""
