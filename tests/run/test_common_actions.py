@@ -28,24 +28,45 @@ def test_an_action_stays_if_it_is_common(action, count, stays):
     assert common_actions.is_common(action, count) == stays
 
 
-def test_sentences_and_the_lexicon_lose_the_same_actions(tmp_path):
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
     for name in ("src", "act", "domain"):
         lines = ACTIONS if name == "act" else [f"{name} {number}" for number in range(len(ACTIONS))]
-        (tmp_path / f"train.{name}").write_text("\n".join(lines) + "\n")
-    (tmp_path / "train.amr").write_text("\n\n".join(f"# ::id {n}\n(x / y)" for n in range(len(ACTIONS))) + "\n")
+        (folder / f"train.{name}").write_text("\n".join(lines) + "\n")
+    (folder / "train.amr").write_text("\n\n".join(f"# ::id {n}\n(x / y)" for n in range(len(ACTIONS))) + "\n")
     lexicon = {"counts": {"dog": {"PRED(dog)": 2}, "cat": {"PRED(cat)": 1}}, "spans": {"cat": ["PRED(cat)"]}}
-    (tmp_path / "lexicon.json").write_text(json.dumps({**lexicon, "wiki": {}}))
-    (notice,) = common_actions.prune(argparse.Namespace(data=tmp_path))
+    (folder / "lexicon.json").write_text(json.dumps({**lexicon, "wiki": {}}))
+    return folder
+
+
+def test_sentences_and_the_lexicon_lose_the_same_actions(data):
+    (notice,) = common_actions.prune(argparse.Namespace(data=data, known=None))
     assert notice == "left out 3 actions, and 4 of 5 sentences"
-    assert (tmp_path / "train.act").read_text() == "PRED(dog) RA(ARG0)\n"
-    assert (tmp_path / "train.domain").read_text() == "domain 0\n"
-    assert (tmp_path / "train.amr").read_text() == "# ::id 0\n(x / y)\n"
-    found = json.loads((tmp_path / "lexicon.json").read_text())
+    assert (data / "train.act").read_text() == "PRED(dog) RA(ARG0)\n"
+    assert (data / "train.domain").read_text() == "domain 0\n"
+    assert (data / "train.amr").read_text() == "# ::id 0\n(x / y)\n"
+    found = json.loads((data / "lexicon.json").read_text())
     assert found == {"counts": {"dog": {"PRED(dog)": 2}}, "spans": {}, "wiki": {}}
+
+
+def test_actions_of_the_model_before_stay(data, tmp_path):
+    (tmp_path / "dict.act.txt").write_text("PRED(cat) 7\nPRED(threat-01) 1\n")
+    (notice,) = common_actions.prune(argparse.Namespace(data=data, known=tmp_path / "dict.act.txt"))
+    assert notice == "left out 1 actions, and 1 of 5 sentences"
+    assert (data / "train.act").read_text().splitlines() == ACTIONS[:4]
+
+
+def test_binarised_data_are_an_error(data):
+    (data / "train.src-act.act.bin").write_bytes(b"\x99")
+    with pytest.raises(InputError, match="binarised already"):
+        common_actions.prune(argparse.Namespace(data=data, known=None))
+    assert (data / "train.act").read_text().splitlines() == ACTIONS
 
 
 def test_data_of_trees_have_no_lexicon(tmp_path):
     (tmp_path / "train.act").write_text("SHIFT\n")
     with pytest.raises(InputError, match="lexicon"):
-        common_actions.prune(argparse.Namespace(data=tmp_path))
+        common_actions.prune(argparse.Namespace(data=tmp_path, known=None))
     assert (tmp_path / "train.act").read_text() == "SHIFT\n"
