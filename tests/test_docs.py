@@ -37,10 +37,17 @@ from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
 DOCS = ROOT / "docs"
 NOTEBOOK = DOCS / "notebook.ipynb"
 PAGES = sorted(
-    chain(ROOT.glob("*.md"), DOCS.rglob("*.md"), (ROOT / "transition_parser" / "pretrained").glob("*/README.md"))
+    chain(
+        ROOT.glob("*.md"),
+        DOCS.rglob("*.md"),
+        *(
+            ROOT.glob(f"{folder}/README.md")
+            for folder in ("transition_parser/pretrained/*", "corpora/*", "configs/papers", "run/recipes")
+        ),
+    )
 )
 # by run/site/hooks.py, with the cards of models
-MADE = {"index.md", "cli.md", "notebook.md", "contributing.md", "changelog.md"}
+MADE = {"index.md", "cli.md", "notebook.md", "contributing.md", "changelog.md", "corpora/plain.md", "configs/papers.md"}
 _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 SHOWN = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]  # the pages with snippets

@@ -28,6 +28,10 @@ ELSEWHERE = {
         f"models/{path.parent.name}.md": path.relative_to(ROOT).as_posix()
         for path in sorted(ROOT.glob("transition_parser/pretrained/*/README.md"))
     },
+    **{
+        f"{path.parent.relative_to(ROOT).as_posix()}.md": path.relative_to(ROOT).as_posix()
+        for path in (*ROOT.glob("corpora/*/README.md"), *ROOT.glob("configs/papers/README.md"))
+    },
     **{f"tables/{path.name}": path.relative_to(ROOT).as_posix() for path in ROOT.glob("transition_parser/text/*.md")},
 }
 _PAGES = {path: page for page, path in ELSEWHERE.items()}
