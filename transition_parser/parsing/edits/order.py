@@ -7,7 +7,6 @@ from functools import wraps
 
 from transition_parser.parsing.edits.arguments import add_arguments, mend_owners
 from transition_parser.parsing.edits.attachment import attach, has_clauses, share_objects
-from transition_parser.parsing.edits.clauses import mend_direct_questions, mend_questions
 from transition_parser.parsing.edits.commands import mark_commands, mend_greetings
 from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
@@ -17,6 +16,7 @@ from transition_parser.parsing.edits.names import mend_addresses, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns
+from transition_parser.parsing.edits.questions import mend_direct_questions, mend_questions
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.text.languages import language_of
 
