@@ -46,7 +46,7 @@ def test_numbers_of_several_words(text, numbers):
 
 def test_fractions_are_percentages():
     found = fractions("two thirds of it , three quarters of an hour , two fifths".split())
-    assert [said.value for said in found] == ["66.7", "75"]
+    assert [said.value for said in found] == ["67", "75"]
 
 
 def test_temperatures():

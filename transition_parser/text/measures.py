@@ -106,10 +106,11 @@ def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
 
 
 def fractions(forms: Sequence[str]) -> Iterator[SpanValue]:
-    """Yield *two thirds of* and the like in percent."""
+    """Yield *two thirds of* and the like in percent, rounded where they have more than one decimal."""
     for match in _FRACTIONS.finditer(_text(forms)):
         percent = 100 * Decimal(number_of([match["whole"]]) or 1) / _PARTS[match["part"]]
-        yield _span_value(match, format(round(percent, 1).normalize(), "f"))
+        rounded = percent if percent == round(percent, 1) else round(percent)
+        yield _span_value(match, format(Decimal(rounded).normalize(), "f"))
 
 
 def temperatures(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:

@@ -1,9 +1,8 @@
-"""Comparisons: *wider than the canal*, *the more you read, the more you learn*, *you had better go*."""
+"""Comparisons: *wider than the canal*, *the smartest girl*, *the more you read, the more you learn*."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
@@ -23,59 +22,25 @@ def may_compare(draft: Draft) -> bool:
 
 
 def mend_comparisons(draft: Draft) -> None:
-    """Give comparisons before *than* and *as* their degrees, qualities and sides, superlatives and *too* theirs."""
+    """Give comparisons before *than* and *as* their degrees, qualities and sides, and superlatives theirs."""
     forms = draft.forms
-    for node in draft.nodes_of("have-degree-91"):
-        _complete(draft, node)
     for place, form in enumerate(forms[:-1]):
         lemma = draft.words[place].lemma
-        if form == "better" and forms[place - 1] in ("had", "'d"):
-            _recommend(draft, place)
-        elif form.endswith("est") and form != lemma and form.startswith(lemma[:-1]):
+        if form.endswith("est") and form != lemma and form.startswith(lemma[:-1]):
             _superlative(draft, place)
     if draft.tree is not None and may_compare(draft):
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(forms):
-            if forms[place : place + 3] == ["as", "soon", "as"]:
-                _as_soon(view, place)
-            elif form in _SECONDS and forms[place - 1] != "soon":
+            if form in _SECONDS and "soon" not in forms[place - 1 : place + 2]:
                 _compare(view, place)
-    both = [
-        place for place in range(1, len(draft.words)) if forms[place - 1] == "the" and _is_comparative(draft, place)
-    ]
-    if len(both) == 2 and both[0] == 1 and forms[both[1] - 2] == ",":
-        _correlate(draft, *both)
+    for node in draft.nodes_of("correlate-91")[1:]:  # *the more you practice, the better you play*
+        draft.merge(node, draft.nodes_of("correlate-91")[0])
 
 
 def _is_comparative(draft: Draft, place: int) -> bool:
     """Return True for *faster*, *worse* or *more*, not for *weather*."""
     form = draft.forms[place]
     return form in ("more", "less", "worse") or (form.endswith("er") and form != draft.words[place].lemma)
-
-
-def _recommend(draft: Draft, place: int) -> None:
-    """Make *had better* a recommendation of the verb after it."""
-    if after := draft.frames_in(place + 1, len(draft.words)):
-        verb, node = after[0], draft.put(place, place + 1, "recommend-01", "ARG1")
-        draft.remove_edges(lambda edge: edge.source == node or edge[::2] == (verb, node))
-        draft.add_edge(node, "ARG1", verb)
-        draft.move_top(verb, node)
-
-
-def _complete(draft: Draft, node: int) -> None:
-    """Give *hot enough* its quality, and *too long for us* what follows from it in the place of a second side."""
-    below = draft.below(node)
-    degree = below.get("ARG3", node)
-    place, label = draft.place(degree), draft.labels[degree]
-    if label in ("too", "enough") and "ARG4" in below and "ARG6" not in below:
-        draft.set_role(Edge(node, "ARG4", below["ARG4"]), "ARG6")
-    known = {node, degree, *draft.constants}
-    beside = [one for one in draft.at(place - 1 if label == "enough" else place + 1) if one not in known]
-    if degree != node and "ARG2" not in below and len(beside) == 1 and "ARG1" in below:
-        draft.add_edge(node, "ARG2", beside[0])
-        draft.move_top(beside[0], node)
-        for edge in [edge for edge in draft.edges if edge[:2] == (beside[0], "polarity")]:
-            draft.replace_edge(edge, edge._replace(source=node))
 
 
 def _superlative(draft: Draft, place: int) -> None:
@@ -102,55 +67,15 @@ def _quality(draft: Draft, nodes: Sequence[int]) -> int:
     return next((one for one in nodes if draft.labels[one] not in (*_DEGREES, *_COMPARISONS)), -1)
 
 
-def _as_soon(view: TreeView, place: int) -> None:
-    """Make *as soon as* the time of the verb that it modifies: *leave as soon as you can*."""
-    draft, inside = view.draft, view.draft.inside(place, place + 3)
-    verb, clause = (draft.frames.get(view.heads[one], view.node(view.heads[one])) for one in (place + 1, place + 2))
-    if len({verb, clause, -1} - inside) == 3:
-        node = draft.new_node("as-soon-as", False, min(inside, default=clause))
-        draft.remove_edges(lambda edge: bool({*edge[::2]} & inside) or {*edge[::2]} == {verb, clause})
-        draft.removed |= inside
-        draft.add_edge(verb, "time", node)
-        draft.add_edge(node, "op1", clause)
-
-
-def _correlate(draft: Draft, *places: int) -> None:
-    """Make *the sooner …, the better …* `correlate-91` of two degrees, each with what its clause says."""
-    if not all(map(draft.at, places)):
-        return
-    found = {*draft.nodes_of("correlate-91")}
-    draft.remove_edges(lambda edge: not found.isdisjoint(edge[::2]))
-    draft.labels = ["more" if label == "correlate-91" else label for label in draft.labels]
-    node = draft.new_node("correlate-91", False)
-    for number, (place, end) in enumerate(pairwise((*places, len(draft.words))), 1):
-        nodes = draft.at(place)
-        degree = next((one for one in nodes if draft.labels[one] in _DEGREES), None)
-        degree = draft.new_node("more", False, nodes[0]) if degree is None else degree
-        draft.labels[degree] = "less" if draft.labels[degree] == "less" else "more"
-        quality = _quality(draft, nodes)
-        subject = draft.below(quality).get("ARG1", -1)
-        owner = [*(one for one in draft.frames_in(place + 1, end) if one != quality), subject][0]
-        if quality < 0:  # *the more you read*
-            inside = draft.inside(place, end)
-            for edge in [edge for edge in draft.edges if degree in edge[::2] and not inside.issuperset(edge[::2])]:
-                draft.replace_edge(edge)
-            if owner >= 0 and inside.isdisjoint(draft.neighbors(degree)):
-                draft.add_edge(owner, "degree", degree)
-        else:
-            old = {one for one in draft.nodes_of("have-degree-91") if one in nodes or one in draft.neighbors(quality)}
-            mixed = {degree, *old, *({quality} if owner != subject or subject < 0 else ())}
-            for edge in [edge for edge in draft.edges if not mixed.isdisjoint(edge[::2])]:
-                draft.replace_edge(edge)
-            draft.removed |= old
-            _grade(draft, owner, quality, degree)
-        draft.add_edge(node, f"ARG{number}", degree)
-    draft.removed |= found - {*draft.below(node).values()}
-    draft.top = node
-
-
 def _compare(view: TreeView, place: int) -> None:
-    """Find the words of the comparison before *than* or a second *as*, and compare their nodes."""
+    """Find the words of the comparison before *than* or a second *as*, and compare their nodes.
+
+    A comparison that has its degree and both sides stays as search found it.
+    """
     forms, is_as = view.draft.forms, view.draft.forms[place] == "as"
+    known = [node for label in _COMPARISONS for node in view.draft.nodes_of(label)]
+    if len(known) == 1 and view.draft.below(known[0]).keys() >= {"ARG1", "ARG3", "ARG4"}:
+        return
     markers = [one for one in range(place) if (forms[one] == "as" if is_as else _is_comparative(view.draft, one))]
     if not markers or view.relations[place] not in ("case", "mark"):
         return

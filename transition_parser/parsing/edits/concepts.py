@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from transition_parser.graphs.amr import Edge, distances
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
 from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
-_RELATIVES = frozenset(word_list("edits: relatives"))
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
 
@@ -34,9 +32,8 @@ def mend_concepts(draft: Draft) -> None:
     for place, node in draft.frames.items():
         if draft.forms[place : place + 2] == ["used", "to"] and place + 2 in draft.frames:
             draft.merge(node, draft.frames[place + 2])  # *used to play* is `play-01` alone
-    for relation in draft.nodes_of("have-rel-role-91"):
-        _mend_relation(draft, relation)
-    for owner, _, quantity in [edge for edge in draft.edges if edge.role == "quant"]:
+    counts = [edge for edge in draft.edges if edge.role == "quant" and draft.labels[edge.target] != "thing"]
+    for owner, _, quantity in counts:  # *thing*: *I know how many left*
         for edge in [edge for edge in draft.edges if edge.target == quantity and edge.role[:3] == "ARG"]:
             draft.replace_edge(edge, edge._replace(target=owner))  # *thousands of people left*
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
@@ -51,29 +48,6 @@ def _pass_over(draft: Draft, node: int) -> None:
     if concepts:
         best = min(concepts, key=lambda other: (steps[other] < steps[node], other not in below, other))
         draft.merge(node, best)
-
-
-def _mend_relation(draft: Draft, relation: int) -> None:
-    """Give somebody's relative a node apart from the kind of relative, and somebody's cat, which is none, an owner."""
-    below = draft.below(relation)
-    if "ARG0" in below or not below.keys() >= {"ARG1", "ARG2"}:
-        return
-    owner, kind = below["ARG1"], below["ARG2"]
-    if not {owner, kind}.isdisjoint(draft.constants | draft.removed):
-        return
-    if draft.labels[kind] not in _RELATIVES:
-        draft.remove_edges(lambda edge: edge.source == relation)
-        draft.add_edge(kind, "poss", owner)
-        draft.removed.add(relation)
-        draft.move_top(relation, kind)
-    elif draft.top == kind or any(edge.target == kind and edge.source != relation for edge in draft.edges):
-        person = draft.new_node("person", False, kind)
-        moved = {kind: person}
-        for edge in [edge for edge in draft.edges if kind in edge[::2] and edge.source != relation]:
-            source, role, target = edge
-            draft.replace_edge(edge, Edge(moved.get(source, source), role, moved.get(target, target)))
-        draft.add_edge(relation, "ARG0", person)
-        draft.move_top(kind, person)
 
 
 def exists(concept: str) -> bool:

@@ -1,16 +1,14 @@
-"""Names and what bears them: *my name is Ann*, *Ann, who is a nurse* are one node; and *it* that is nothing."""
+"""Names and what bears them: *my name is Ann*; the *it* that is nothing; causes of feelings."""
 
 from __future__ import annotations
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.pronouns import SUBJECTS
-from transition_parser.parsing.edits.tree_view import TreeView
 from transition_parser.text import word_list
 
 _CAUSING = frozenset(word_list("edits: causing feelings"))
 _COPULAS = ("is", "was", "'s")
-_IDENTIFYING = {"appos", "acl:relcl"}  # relations of what a name is
 _WEATHER = ("rain", "snow", "hail", "drizzle")  # *it* does so, which is nothing
 
 
@@ -26,12 +24,6 @@ def mend_copulas(draft: Draft) -> None:
                     draft.drop_edge(Edge(node, role, it))
             elif form in _CAUSING and "ARG0" not in below and -1 < draft.place(below.get("ARG1", node)) < place:
                 draft.set_role(Edge(node, "ARG1", below["ARG1"]), "ARG0")  # *the film was boring*
-    if draft.tree is not None and not _IDENTIFYING.isdisjoint(draft.tree.relations):
-        view = TreeView(draft, draft.tree)
-        for word, relation in enumerate(view.full):
-            is_relative = relation == "acl:relcl" and draft.forms[view.dependent(word, "nsubj")] in ("who", "which")
-            if relation == "appos" or (is_relative and view.dependent(word, "cop") >= 0):
-                _identify(view, word)
 
 
 def _identify_name(draft: Draft, place: int) -> None:
@@ -49,25 +41,3 @@ def _identify_name(draft: Draft, place: int) -> None:
             draft.merge(name, bearer)
         draft.remove_edges(lambda edge: {*edge[::2]} == {owner, bearer})
         draft.add_edge(owner, "mod", bearer)
-
-
-def _identify(view: TreeView, word: int) -> None:
-    """Join the node of what somebody is with that of its name: *John, who is her uncle*, *Lee, the owner*."""
-    draft, inside = view.draft, view.subtree(word)
-    name, other = view.argument(view.heads[word]), view.node(word)
-    if min(name, other) < 0 or "name" in draft.below(other) or draft.is_frame(other):
-        return
-    if name in {other, *draft.neighbors(other)}:  # *$ 40 , the price*: a quantity stands for what it counts
-        return
-    sources = [{edge.source for edge in draft.edges if edge.target == node} for node in (name, other)]
-    if "name" not in draft.below(name) and sources[0].isdisjoint(sources[1]):
-        return
-    if draft.labels[other] == draft.labels[name]:
-        known = {node for node in draft.neighbors(name) if view.word(node) not in inside}
-        draft.remove_edges(lambda edge: edge.target == other and edge.source in known)
-        draft.merge(other, name)
-    else:
-        draft.add_edge(name, "mod", other)
-        for edge in [edge for edge in draft.edges if edge.target == other and edge.source != name]:
-            if view.word(edge.source) not in inside:
-                draft.change((edge, None))

@@ -7,9 +7,7 @@ from itertools import combinations, compress, pairwise
 
 from transition_parser.graphs.amr import Edge, quoted
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
-from transition_parser.text.lemmas import number_of
 from transition_parser.text.measures import (
     UNITS,
     SpanValue,
@@ -20,8 +18,6 @@ from transition_parser.text.measures import (
 )
 
 _FIELDS = frozenset("day dayperiod month weekday year timezone".split())
-_BE = ("am", "is", "are", "was", "were", "'m", "'s", "'re")
-_AFTER_AGES = ("", ",", ".", "?", "!", ";", "and", "but", "or", "when")
 _DAY = r"[12]\d|3[01]|[1-9]"
 _YEAR = re.compile(r"[12]\d{3}")
 _ORDINALS = word_list("edits: ordinals")
@@ -30,44 +26,6 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _FREQUENCIES = {"once": "1", "twice": "2"}
-
-
-def mend_ages(draft: Draft) -> None:
-    """Give somebody the age that only a number says: *when I was six*."""
-    for place in range(2, len(draft.words)):
-        label, (be, said, following) = SUBJECTS.get(draft.forms[place - 2]), draft.forms[place - 1 : place + 2]
-        number = number_of([said]) or said
-        if label in ("i", "he", "she") and be in _BE and following in _AFTER_AGES and number.isdigit():
-            _put_age(draft, place, str(label), number)
-
-
-def _put_age(draft: Draft, place: int, label: str, number: str) -> None:
-    inside, known = draft.inside(place, place + 1), draft.nodes_of(label)
-    above = {edge.source for edge in draft.edges if edge.target in inside}
-    dates = {node for node in above if draft.labels[node] == "date-entity"}
-    inside |= dates | {edge.target for edge in draft.edges if edge.source in dates} & draft.constants
-    age = draft.new_node("age-01", False, min(inside, default=-1))
-    known.sort(key=lambda node: draft.place(node) != place - 2)
-    subject = known[0] if known else draft.new_node(label, False, age)
-    is_time, owner = draft.forms[place - 3] == "when", [draft.top, *draft.frames_in(0, place)][-1]
-    for edge in [edge for edge in draft.edges if not inside.isdisjoint(edge[::2]) or edge[1:] == ("time", subject)]:
-        source, role, target = edge
-        if source in inside and target not in {subject, *inside}:
-            draft.replace_edge(edge, Edge(age, role, target))
-        elif source not in {subject, *inside} and not is_time:
-            draft.replace_edge(edge, Edge(source, role, age))
-        else:
-            owner = source if draft.is_frame(source) else owner
-            draft.replace_edge(edge)
-    draft.removed |= inside
-    if draft.top in inside | {subject}:
-        draft.top = age
-    elif is_time:
-        draft.add_edge(owner, "time", age)
-    draft.add_edge(age, "ARG1", subject)
-    quantity = draft.add_below(age, "ARG2", "temporal-quantity")
-    draft.add_below(quantity, "quant", number)
-    draft.add_below(quantity, "unit", "year")
 
 
 def mend_dates(draft: Draft) -> None:
@@ -196,7 +154,10 @@ def mend_quantities(draft: Draft) -> None:
         if node in draft.constants or node in draft.removed:
             continue
         below = draft.below(node)
-        if (label == "date-entity" and not below) or (label.endswith("-quantity") and "quant" not in below):
+        is_asked = len(draft.neighbors(node)) > 1  # *tell me when it opens*
+        if (label == "date-entity" and not (below or is_asked)) or (
+            label.endswith("-quantity") and "quant" not in below
+        ):
             _mend(draft, node, below)
 
 

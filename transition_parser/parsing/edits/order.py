@@ -14,7 +14,7 @@ from transition_parser.parsing.edits.copulas import mend_copulas
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.names import mend_addresses, type_names
 from transition_parser.parsing.edits.negation import negate
-from transition_parser.parsing.edits.numbers import mend_ages, mend_dates, mend_numbers, mend_quantities, mend_times
+from transition_parser.parsing.edits.numbers import mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns
 from transition_parser.parsing.edits.questions import mend_direct_questions, mend_questions
 from transition_parser.parsing.edits.roles import label_roles
@@ -46,7 +46,6 @@ EDITS: Mapping[str, Edit] = {
     "direct questions": _each(mend_direct_questions),  # after commands: *can you tell me …?* is none
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
     "addresses": _each(mend_addresses),
-    "ages": _each(mend_ages),
     "dates": _each(mend_dates),
     "times": _each(mend_times),  # before quantities, for which search takes some times
     "numbers": _each(mend_numbers),

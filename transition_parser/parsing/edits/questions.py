@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge
@@ -35,8 +34,6 @@ def mend_questions(draft: Draft) -> None:
         if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
             how = _OF_HOW.get(draft.forms[word + 1]) if draft.forms[word] == "how" else None
             _ask(draft, links[0], *(how or _ASKED[draft.forms[word]]))
-        elif not links:
-            _ask_predicate(draft, word, *_ASKED[draft.forms[word]])
         nouns = draft.at(word + 2) if draft.forms[word : word + 2] == ["how", "many"] and not draft.at(word + 1) else []
         if nouns and not draft.nodes_of("amr-unknown") and "quant" not in draft.below(nouns[0]):
             draft.add_below(nouns[0], "quant", "amr-unknown")  # *know how many guests are coming*
@@ -60,24 +57,6 @@ def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
     draft.replace_edge(link, link._replace(role="ARG1", target=asked))
     if unknown is None:
         draft.add_edge(link.target, role, asked)
-
-
-def _ask_predicate(draft: Draft, word: int, concept: str, role: str) -> None:
-    """Put what is asked for between a verb and the subject of a clause such as *where the station is*."""
-    ends = (i for i in range(word + 2, len(draft.forms)) if draft.forms[i] in _COPULAS)
-    end = next(ends, word)
-    verbs = [node for place, node in draft.frames.items() if word - 3 <= place < word and _is_asking(draft, node)]
-    inside = draft.inside(word + 1, end)
-    subjects = inside - {edge.target for edge in draft.edges if edge.source in inside}
-    if len(verbs) != 1 or len(subjects) != 1 or re.search(r"\w", draft.forms[end + 1]):
-        return
-    (verb,), (subject,) = verbs, subjects
-    removed = {*draft.nodes_of("amr-unknown"), *draft.at(word)}
-    draft.remove_edges(lambda edge: not removed.isdisjoint(edge[::2]) or {*edge[::2]} == {verb, subject})
-    draft.removed |= removed
-    asked = draft.new_node(concept, False, subject)
-    draft.add_edge(verb, "ARG1", asked)
-    draft.add_edge(subject, "mod" if role in ("-", "ARG0") else role, asked)
 
 
 def _is_asking(draft: Draft, node: int) -> bool:

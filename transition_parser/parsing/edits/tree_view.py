@@ -115,11 +115,6 @@ class TreeView:
         below = self.dependents[word]
         return next((one for one in below if self.relations[one] in relations or self.full[one] in relations), -1)
 
-    def mark(self, word: int) -> int:
-        """Return the conjunction or the adverb that begins a clause, -1 for none: *when*, *if* in *even if*."""
-        mark = self.dependent(word, "mark")
-        return mark if mark >= 0 else self.dependent(word, "advmod")
-
     def is_passive(self, verb: int) -> bool:
         """Return True for a verb in the passive, with an auxiliary or without (*a letter written by her*)."""
         return self.dependent(verb, "nsubj:pass", "aux:pass") >= 0 or self._is_participle(verb)
@@ -224,11 +219,6 @@ class TreeView:
                 if self.relations[conjunction] == "cc":
                     yield from self.nodes[conjunction]
 
-    def head(self, word: int) -> int:
-        """Return the nearest word above that has other nodes, -1 for none."""
-        own = {*self.nodes[word]}
-        return next((one for one in self.ancestors(word) if self.nodes[one] and own.isdisjoint(self.nodes[one])), -1)
-
     def unit(self, word: int) -> set[int]:
         """Return the nodes of a word, of the words that only serve it, and of the lists that it is in or begins."""
         found, todo = {*self.lists(word)}, [word]
@@ -239,12 +229,6 @@ class TreeView:
         members = [edge for edge in self.draft.edges if self.is_list(edge.source) and edge.role[:2] in ("op", "AR")]
         found |= {edge.source for edge in members if edge.target in found}
         return found - self.draft.removed
-
-    def highest(self, unit: Collection[int]) -> int:
-        """Return the frame of a unit that is below none of its nodes, -1 for none or several."""
-        below = {edge.target for edge in self.draft.edges if edge.source in unit}
-        frames = [node for node in unit if node not in below and self.draft.is_frame(node)]
-        return frames[0] if len(frames) == 1 else -1
 
     def is_in(self, node: int, words: Collection[int]) -> bool:
         """Return True where some of the words have a node, or mention its pronoun."""
