@@ -18,10 +18,12 @@ _TIMES = (
     re.compile(rf"{_AT}(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?!\S| [ap]\.?m)"),
     re.compile(rf"(?<!\S)(?P<minute>half) past (?P<hour>\d\d?|{_ONE})(?!\S)"),
     re.compile(
-        rf"{_AT}(?P<minute>a quarter|quarter|five|ten|twenty|twenty-five|\d\d?)(?: minutes)? "
+        rf"(?:{_AT}|(?<=it is )|(?<=it was )|(?<!\S)(?=[\w -]+ past ))"
+        rf"(?P<minute>a quarter|quarter|five|ten|twenty ?- ?five|twenty|\d\d?)(?: minutes)? "
         rf"(?P<side>past|to) (?P<hour>\d\d?|{_ONE})(?!\S)"
     ),
     re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
+    re.compile(rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty ?- ?five)(?!\S)"),
     # *the bus leaves at ten*, not *at ten shops*; *look at one* is not about time
     re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE})(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"),
 )
@@ -73,7 +75,7 @@ def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
     for match in (match for pattern in _TIMES for match in pattern.finditer(text)):
         given = match.groupdict()
         hour, said = int(number_of([given["hour"]]) or 0), given.get("minute") or "0"
-        minute = _MINUTES.get(said) or int(number_of([said]) or said)
+        minute = _MINUTES.get(said) or int(number_of(re.split(" ?- ?", said)) or said)
         if half := given.get("half"):
             hour = hour % 12 + 12 * (half == "p") if hour <= 12 else 24
         if given.get("side") == "to":

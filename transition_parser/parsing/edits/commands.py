@@ -12,6 +12,7 @@ from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
 _WISHES = frozenset(word_list("edits: wishes"))
 _BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
+_WAYS = {"in": "enter-01", "out": "exit-01"}
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
 
 
@@ -94,6 +95,20 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
     while not (found := draft.dependents(verb, "nsubj")) and relations[verb] == "conj":
         verb = heads[verb] - 1
     return not may_hear and any(moods[one] != IMPERATIVE and draft.forms[one] != "you" for one in found)
+
+
+def mend_permissions(draft: Draft) -> None:
+    """Say what somebody lets others do in *let the cat out* and *let him in*."""
+    for place, node in draft.frames.items():
+        who = draft.below(node).get("ARG1", node)
+        way = next(
+            (word for word in range(place + 2, min(place + 6, len(draft.words))) if draft.forms[word] in _WAYS), 0
+        )
+        if way and draft.labels[node] == "let-01" and who not in {node, *draft.constants} and not draft.is_frame(who):
+            for edge in [edge for edge in draft.edges if edge.target in draft.at(way)]:
+                draft.drop_edge(edge)
+            done = draft.new_node(_WAYS[draft.forms[way]], False, node)
+            draft.replace_edge(Edge(node, "ARG1", who), Edge(node, "ARG1", done), Edge(done, "ARG0", who))
 
 
 def mend_greetings(draft: Draft) -> None:

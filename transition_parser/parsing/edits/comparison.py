@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from transition_parser.graphs.amr import Edge
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.tree_view import TreeView
 
@@ -28,6 +28,8 @@ def mend_comparisons(draft: Draft) -> None:
         lemma = draft.words[place].lemma
         if form.endswith("est") and form != lemma and form.startswith(lemma[:-1]):
             _superlative(draft, place)
+        elif form.endswith("er") and forms[place + 1 : place + 3] == ["and", form] and _is_comparative(draft, place):
+            _increase(draft, place)
     if draft.tree is not None and may_compare(draft):
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(forms):
@@ -52,6 +54,21 @@ def _superlative(draft: Draft, place: int) -> None:
         if noun not in {-1, *draft.constants} and around.isdisjoint((*_DEGREES, *_COMPARISONS)):
             _grade(draft, noun, quality, draft.new_node("most", False, quality))
             draft.replace_edge(Edge(noun, "mod", quality))
+
+
+def _increase(draft: Draft, place: int) -> None:
+    """Make *colder and colder* one quality, whose degree is *more and more*."""
+    inside = draft.inside(place, place + 3)
+    qualities = [node for node in inside if draft.labels[node] not in (*CONJUNCTIONS, *_DEGREES, *_COMPARISONS)]
+    if qualities and draft.top not in draft.constants:
+        quality = min(qualities, key=lambda node: "ARG1" not in draft.below(node))
+        for node in inside - {quality}:
+            draft.merge(node, quality)
+        draft.remove_edges(lambda edge: edge.source == quality and edge.role in ("ARG2", "ARG3"))
+        degree = draft.new_node("and", False, quality)
+        for role in ("op1", "op2"):
+            draft.add_below(degree, role, "more")
+        _grade(draft, draft.below(quality).get("ARG1", -1), quality, degree)
 
 
 def _grade(draft: Draft, owner: int, quality: int, degree: int) -> None:

@@ -143,7 +143,8 @@ def mend_quantities(draft: Draft) -> None:
         near = {
             other for one in draft.neighbors(quantity) for other in (one, *draft.neighbors(one))
         }  # *about two pounds*
-        is_weight = draft.labels[unit] == "pound" and not near.isdisjoint(draft.nodes_of("weigh-01"))
+        is_of = draft.forms[draft.place(unit) + 1] == "of"  # *two pounds of apples*
+        is_weight = draft.labels[unit] == "pound" and (is_of or not near.isdisjoint(draft.nodes_of("weigh-01")))
         kind = "mass-quantity" if is_weight else draft.labels[quantity]
         draft.labels[quantity] = UNITS.get(draft.labels[unit], kind)
         if "quant" in draft.below(quantity):  # other relations of a unit are its quantity's

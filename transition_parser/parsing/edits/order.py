@@ -7,7 +7,7 @@ from functools import wraps
 
 from transition_parser.parsing.edits.arguments import add_arguments, mend_owners
 from transition_parser.parsing.edits.attachment import attach, has_clauses, share_objects
-from transition_parser.parsing.edits.commands import mark_commands, mend_greetings
+from transition_parser.parsing.edits.commands import mark_commands, mend_greetings, mend_permissions
 from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
 from transition_parser.parsing.edits.copulas import mend_copulas
@@ -43,6 +43,7 @@ EDITS: Mapping[str, Edit] = {
     "comparisons": _each(mend_comparisons),
     "questions": _each(mend_questions),
     "commands": _each(mark_commands),
+    "permissions": _each(mend_permissions),
     "direct questions": _each(mend_direct_questions),  # after commands: *can you tell me …?* is none
     "greetings": _each(mend_greetings),  # after commands: *see you* is none
     "addresses": _each(mend_addresses),
