@@ -44,6 +44,7 @@ def test_the_type_of_a_known_name(name, label, before, expected):
 def test_words_around_a_name_choose_among_its_types():
     assert known_type(["Jordan"], "person", said="person") == "person"
     assert known_type(["Jordan"], "person", said="ship") == "country"
+    assert known_type([], "person") is None
 
 
 @pytest.mark.parametrize(

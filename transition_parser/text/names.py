@@ -200,7 +200,7 @@ def known_type(name: Sequence[str], label: str, before: str = "", said: str | No
     before: the word before it in lower case, empty at the beginning of a sentence
     said: the type that its context gives
     """
-    has_article = before == "the" or name[0] == "The"
+    has_article = before == "the" or "The" in name[:1]
     found = [one.kind for one in known(" ".join(name)) if has_article or one.title or one.kind == "person"]
     if has_article or before in ("", *_BEFORE_PLACES):  # else an article may stand farther before it
         found = [kind for kind in found if (kind in _WITH_ARTICLE) == has_article] or found

@@ -272,9 +272,9 @@ class Draft:
         return AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
 
     def result(self) -> Edited | None:
-        """Return the edited graph, None if nothing has changed or the graph is not connected."""
+        """Return the edited graph, None if nothing has changed, or the graph has no top or is not connected."""
         whole = self._whole()
-        if whole == self.graph and not self.removed:
+        if (whole == self.graph and not self.removed) or self.top in self.removed:
             return None
         graph, nodes, edges = without(whole, self.removed)
         if not graph.is_connected():

@@ -97,7 +97,7 @@ def mend_direct_questions(draft: Draft) -> None:
             if 1 < draft.place(object_.target) < draft.place(source):
                 draft.replace_edge(object_, object_._replace(target=unknown))
                 draft.replace_edge(edge, edge._replace(target=object_.target))
-        elif first == "whose" and source == unknown:
+        elif first == "whose" and source == unknown and target not in draft.constants:
             draft.replace_edge(edge, Edge(target, "poss", unknown))
         elif first == "which" and second == "of" and role[:3] == "ARG" and draft.labels[source] != "include-91":
             before = [one for one in below.values() if 1 < draft.place(one) < draft.place(source)]
