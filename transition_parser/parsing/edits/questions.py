@@ -10,8 +10,8 @@ from transition_parser.text import word_list
 
 _ASKED = {
     "where": ("place", "location"),
-    "when": ("time", "time"),
-    "how": ("manner", "manner"),
+    "when": ("date-entity", "time"),
+    "how": ("thing", "manner"),
     "who": ("person", "ARG0"),
     "what": ("thing", "-"),
 }
@@ -28,16 +28,36 @@ _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency lo
 
 def mend_questions(draft: Draft) -> None:
     """Give the clause after *where*, *when*, *how*, *who* or *why* what it asks for, below the verb before it."""
-    for word in [place for place, form in enumerate(draft.forms) if form in _ASKED]:
-        links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
-        links = [edge for edge in links if _is_asking(draft, edge.source) and draft.is_frame(edge.target)]
-        if len(links) == 1 and draft.forms[word + 1] not in _AFTER_QUESTIONS:
-            how = _OF_HOW.get(draft.forms[word + 1]) if draft.forms[word] == "how" else None
-            _ask(draft, links[0], *(how or _ASKED[draft.forms[word]]))
-        nouns = draft.at(word + 2) if draft.forms[word : word + 2] == ["how", "many"] and not draft.at(word + 1) else []
-        if nouns and not draft.nodes_of("amr-unknown") and "quant" not in draft.below(nouns[0]):
-            draft.add_below(nouns[0], "quant", "amr-unknown")  # *know how many guests are coming*
-    for cause in draft.nodes_of("cause-01") if "why" in draft.forms else ():
+    for word, form in enumerate(draft.forms):
+        if form in _ASKED:
+            _ask_at(draft, word)
+        if draft.forms[word : word + 2] == ["how", "many"] and not draft.at(word + 1):
+            _ask_for_number(draft, word + 2)
+    if "why" in draft.forms:
+        _ask_for_cause(draft)
+
+
+def _ask_at(draft: Draft, word: int) -> None:
+    links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
+    links = [edge for edge in links if _is_asking(draft, edge.source) and draft.is_frame(edge.target)]
+    form, following = draft.forms[word : word + 2]
+    if len(links) == 1 and following not in _AFTER_QUESTIONS:
+        how = _OF_HOW.get(following) if form == "how" else None
+        _ask(draft, links[0], *(how or _ASKED[form]))
+
+
+def _ask_for_number(draft: Draft, word: int) -> None:
+    """Ask for the number of a noun whose number is lost: *know how many guests are coming*."""
+    for noun in [node for node in draft.at(word) if "quant" not in draft.below(node)]:
+        owners = {noun, *(edge.source for edge in draft.edges if edge.target == noun and draft.is_frame(edge.source))}
+        for link in [edge for edge in draft.edges if edge.target in owners and _is_asking(draft, edge.source)]:
+            asked = draft.new_node("thing", False, noun)
+            draft.replace_edge(link, link._replace(target=asked))
+            draft.add_edge(noun, "quant", asked)
+
+
+def _ask_for_cause(draft: Draft) -> None:
+    for cause in draft.nodes_of("cause-01"):
         verb = draft.below(cause).get("ARG0", cause)
         if _is_asking(draft, verb):
             asked = draft.new_node("thing", False, cause)
