@@ -9,7 +9,7 @@ cd "$root"
 command -v mkdocs >/dev/null || { echo "docs.sh: mkdocs is not installed: pip install '.[docs]'" >&2 && exit 2; }
 # the builder advertises a future version of itself, which is not used here
 export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
-# with --quiet, warnings are no errors
+# --strict does not fail on warnings that --quiet hides
 log=$(mkdocs build --strict 2>&1) || { echo "$log" >&2 && exit 1; }
 # every file that a browser fetches by itself must lie in site/
 if grep -rnoE '(src|srcset|<link[^>]* href)="?(https?:)?//[^" >]*' site --include='*.html'; then

@@ -1,7 +1,7 @@
 """Hooks that add pages to the documentation that mkdocs builds from docs.
 
 The added pages are the command line reference (made from the code), the notebook, and files from elsewhere in the
-project, such as README.md, which is the first page, and the cards of models.
+project, such as README.md, which is the first page, the cards of models and corpora, and the papers' configurations.
 """
 
 import argparse
@@ -30,7 +30,7 @@ ELSEWHERE = {
     },
     **{
         f"{path.parent.relative_to(ROOT).as_posix()}.md": path.relative_to(ROOT).as_posix()
-        for path in (*ROOT.glob("corpora/*/README.md"), *ROOT.glob("configs/papers/README.md"))
+        for path in sorted((*ROOT.glob("corpora/*/README.md"), *ROOT.glob("configs/papers/README.md")))
     },
     **{f"tables/{path.name}": path.relative_to(ROOT).as_posix() for path in ROOT.glob("transition_parser/text/*.md")},
 }

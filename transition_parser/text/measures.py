@@ -13,19 +13,27 @@ _UNIT = "one|two|three|four|five|six|seven|eight|nine"
 _ONE = f"{_UNIT}|ten|eleven|twelve"
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
 _AFTER_TIMES = "and|on|today|tomorrow|tonight|every|sharp|if|because|but"
+_END = rf"(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"  # of a clause
+_MINUTE = r"a quarter|quarter|five|ten|twenty(?: ?- ?| )five|twenty|\d\d?"
 _TIMES = (
     re.compile(r"(?<!\S)(?P<hour>\d\d?)(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.? ?m\.?(?!\S)"),
     re.compile(rf"{_AT}(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?!\S| [ap]\.?m)"),
     re.compile(rf"(?<!\S)(?P<minute>half) past (?P<hour>\d\d?|{_ONE})(?!\S)"),
     re.compile(
-        rf"(?:{_AT}|(?<=it is )|(?<=it was )|(?<!\S)(?=[\w -]+ past ))"
-        rf"(?P<minute>a quarter|quarter|five|ten|twenty ?- ?five|twenty|\d\d?)(?: minutes)? "
-        rf"(?P<side>past|to) (?P<hour>\d\d?|{_ONE})(?!\S)"
+        rf"(?<!\S)(?P<minute>{_MINUTE})(?: minutes)? past (?P<hour>\d\d?|{_ONE})(?: (?P<half>[ap])\.? ?m\.?)?(?!\S)"
+    ),
+    re.compile(rf"{_AT}(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>\d\d?|{_ONE})(?!\S)"),
+    re.compile(
+        rf"(?:(?<=it is )|(?<=it was )|(?<=it 's ))"
+        rf"(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>{_ONE}){_END}"
     ),
     re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
-    re.compile(rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty ?- ?five)(?!\S)"),
+    re.compile(
+        rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty(?: ?- ?| )five)"
+        rf"(?: (?P<half>[ap])\.? ?m\.?(?!\S)|{_END}|(?= (?:in|during|when) ))"
+    ),
     # *the bus leaves at ten*, not *at ten shops*; *look at one* is not about time
-    re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE})(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"),
+    re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE}){_END}"),
 )
 _MINUTES = {"half": 30, "quarter": 15, "a quarter": 15}
 _LARGE = "thousand|million|billion|trillion"
@@ -66,7 +74,7 @@ class SpanValue(NamedTuple):
 
 
 def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
-    """Yield the times of day (*4:20 p.m.*, *half past six*, *at ten to nine*) in hours from 0 to 24 and minutes.
+    """Yield the times of day in hours from 0 to 24 and minutes: *4:20 p.m.*, *half past six*, *at six thirty*.
 
     >>> [*times_of_day("It is 4:20 p.m. , not half past six".split())]
     [SpanValue(first=2, end=4, value='16:20'), SpanValue(first=6, end=9, value='6:30')]
@@ -75,7 +83,7 @@ def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
     for match in (match for pattern in _TIMES for match in pattern.finditer(text)):
         given = match.groupdict()
         hour, said = int(number_of([given["hour"]]) or 0), given.get("minute") or "0"
-        minute = _MINUTES.get(said) or int(number_of(re.split(" ?- ?", said)) or said)
+        minute = _MINUTES.get(said) or int(number_of(re.split("[ -]+", said)) or said)
         if half := given.get("half"):
             hour = hour % 12 + 12 * (half == "p") if hour <= 12 else 24
         if given.get("side") == "to":

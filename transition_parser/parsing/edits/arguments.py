@@ -13,7 +13,7 @@ from transition_parser.text.names import known_type
 
 _PRONOUNS = frozenset(SUBJECTS.values())
 _ASKED = ("who", "what", "which")
-_MEASURES = ("-entity", "-quantity")
+_MEASURES = ("percentage-entity", "-quantity")
 _OF_PREPOSITIONS = {"with": "instrument", "to": "destination", "into": "destination", "from": "source"}
 _REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 _MEN, _WOMEN, _OTHERS, _GROUPS = (
@@ -81,10 +81,9 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         return
     subject, old, inside = view.argument(word), below.get(role, -1), view.subtree(verb)
     present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
-    kinds = {edge.target for edge in draft.edges if edge.role == "ARG2" and draft.labels[edge.source] in ROLE_FRAMES}
-    if old >= 0 and (
-        subject in kinds or draft.labels[old] == "truth-value" or draft.labels[subject].endswith(_MEASURES)
-    ):
+    offices = {edge.target for edge in draft.edges if edge.role == "ARG2" and draft.labels[edge.source] in ROLE_FRAMES}
+    is_share = subject >= 0 and draft.labels[subject].endswith(_MEASURES)
+    if old >= 0 and (subject in offices or is_share or draft.labels[old] == "truth-value"):
         return  # *my cousin Paul*, *whether he comes depends on it*, *half of the team*
     if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*

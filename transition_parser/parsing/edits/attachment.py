@@ -1,4 +1,4 @@
-"""Lists get the members that the dependency tree of the sentence has, and things the owners."""
+"""Lists get the members that the dependency tree of the sentence has, and nothing an owner that no word says."""
 
 from __future__ import annotations
 

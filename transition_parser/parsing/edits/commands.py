@@ -1,4 +1,7 @@
-"""Commands get `:mode imperative` and *you*, other verbs lose them; *thanks* and *see you* get *I* and *you*."""
+"""Commands get `:mode imperative` and *you*, other verbs lose them; *thanks* and *see you* get *I* and *you*.
+
+What is let in or out enters or exits.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 _WISHES = frozenset(word_list("edits: wishes"))
 _BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
 _WAYS = {"in": "enter-01", "out": "exit-01"}
+_AFTER_WAYS = frozenset(
+    (*SEPARATORS, *"; . ! ? please again this last yesterday today when before after at for".split(), "")
+)
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
 
 
@@ -101,10 +107,11 @@ def mend_permissions(draft: Draft) -> None:
     """Say what somebody lets others do in *let the cat out* and *let him in*."""
     for place, node in draft.frames.items():
         who = draft.below(node).get("ARG1", node)
-        way = next(
-            (word for word in range(place + 2, min(place + 6, len(draft.words))) if draft.forms[word] in _WAYS), 0
-        )
-        if way and draft.labels[node] == "let-01" and who not in {node, *draft.constants} and not draft.is_frame(who):
+        words = range(place + 2, min(place + 6, len(draft.words)))
+        way = next((word for word in words if draft.forms[word] in _WAYS), 0)
+        is_thing = who not in {node, *draft.constants, *draft.at(way)} and not draft.is_frame(who)
+        is_last = draft.forms[way + 1] in _AFTER_WAYS and not any(map(draft.below, draft.at(way)))
+        if way and draft.labels[node] == "let-01" and is_thing and is_last and not draft.members(who):
             for edge in [edge for edge in draft.edges if edge.target in draft.at(way)]:
                 draft.drop_edge(edge)
             done = draft.new_node(_WAYS[draft.forms[way]], False, node)

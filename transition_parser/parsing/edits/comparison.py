@@ -22,21 +22,26 @@ def may_compare(draft: Draft) -> bool:
 
 
 def mend_comparisons(draft: Draft) -> None:
-    """Give comparisons before *than* and *as* their degrees, qualities and sides, and superlatives theirs."""
+    """Give comparisons before *than* and *as* their degrees, qualities and sides, and superlatives theirs.
+
+    *Colder and colder* is more and more cold, and *the more …, the more …* one correlation.
+    """
     forms = draft.forms
     for place, form in enumerate(forms[:-1]):
         lemma = draft.words[place].lemma
         if form.endswith("est") and form != lemma and form.startswith(lemma[:-1]):
             _superlative(draft, place)
-        elif form.endswith("er") and forms[place + 1 : place + 3] == ["and", form] and _is_comparative(draft, place):
+        elif form not in _AMOUNTS and forms[place + 1 : place + 3] == ["and", form] and _is_comparative(draft, place):
             _increase(draft, place)
     if draft.tree is not None and may_compare(draft):
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(forms):
             if form in _SECONDS and "soon" not in forms[place - 1 : place + 2]:
                 _compare(view, place)
-    for node in draft.nodes_of("correlate-91")[1:]:  # *the more you practice, the better you play*
-        draft.merge(node, draft.nodes_of("correlate-91")[0])
+    first, second = [*draft.nodes_of("correlate-91"), -1, -1][:2]
+    roles = {role for role, target in draft.below(second).items() if target != first}
+    if second >= 0 and roles.isdisjoint(draft.below(first)):
+        draft.merge(second, first)  # *the more you practice, the better you play*
 
 
 def _is_comparative(draft: Draft, place: int) -> bool:
@@ -48,27 +53,36 @@ def _is_comparative(draft: Draft, place: int) -> bool:
 def _superlative(draft: Draft, place: int) -> None:
     """Give a superlative that has none the degree `most`: *the smartest girl*."""
     for quality in draft.at(place):
-        nouns = [edge.source for edge in draft.edges if edge[1:] == ("mod", quality)]
-        noun = draft.below(quality).get("ARG1", next(iter(nouns), -1))
+        noun = _owner(draft, quality)
         around = {*draft.around(quality).values()}
         if noun not in {-1, *draft.constants} and around.isdisjoint((*_DEGREES, *_COMPARISONS)):
             _grade(draft, noun, quality, draft.new_node("most", False, quality))
             draft.replace_edge(Edge(noun, "mod", quality))
 
 
+def _owner(draft: Draft, quality: int) -> int:
+    """Return what has a quality, -1 for nothing."""
+    nouns = [edge.source for edge in draft.edges if edge[1:] == ("mod", quality)]
+    return draft.below(quality).get("ARG1", next(iter(nouns), -1))
+
+
 def _increase(draft: Draft, place: int) -> None:
     """Make *colder and colder* one quality, whose degree is *more and more*."""
     inside = draft.inside(place, place + 3)
     qualities = [node for node in inside if draft.labels[node] not in (*CONJUNCTIONS, *_DEGREES, *_COMPARISONS)]
-    if qualities and draft.top not in draft.constants:
-        quality = min(qualities, key=lambda node: "ARG1" not in draft.below(node))
-        for node in inside - {quality}:
-            draft.merge(node, quality)
-        draft.remove_edges(lambda edge: edge.source == quality and edge.role in ("ARG2", "ARG3"))
-        degree = draft.new_node("and", False, quality)
-        for role in ("op1", "op2"):
-            draft.add_below(degree, role, "more")
-        _grade(draft, draft.below(quality).get("ARG1", -1), quality, degree)
+    members = {edge.target for node in inside for edge in draft.members(node)}
+    if not qualities or not members <= inside or not draft.constants.isdisjoint(inside):
+        return
+    graded = {node for node in inside if draft.labels[node] in _COMPARISONS}
+    draft.remove_edges(lambda edge: edge.source in graded)
+    draft.removed |= {node for node in inside if draft.labels[node] in _DEGREES}
+    quality = min(qualities, key=lambda node: "ARG1" not in draft.below(node))
+    for node in inside - draft.removed - {quality}:
+        draft.merge(node, quality)
+    degree = draft.new_node("and", False, quality)
+    for role in ("op1", "op2"):
+        draft.add_below(degree, role, "more")
+    _grade(draft, _owner(draft, quality), quality, degree)
 
 
 def _grade(draft: Draft, owner: int, quality: int, degree: int) -> None:
@@ -90,9 +104,6 @@ def _compare(view: TreeView, place: int) -> None:
     A comparison that has its degree and both sides stays as search found it.
     """
     forms, is_as = view.draft.forms, view.draft.forms[place] == "as"
-    known = [node for label in _COMPARISONS for node in view.draft.nodes_of(label)]
-    if len(known) == 1 and view.draft.below(known[0]).keys() >= {"ARG1", "ARG3", "ARG4"}:
-        return
     markers = [one for one in range(place) if (forms[one] == "as" if is_as else _is_comparative(view.draft, one))]
     if not markers or view.relations[place] not in ("case", "mark"):
         return
@@ -109,8 +120,18 @@ def _compare(view: TreeView, place: int) -> None:
         first = clause if clause >= 0 else view.subject(word)
     if forms[second] in _AUXILIARIES:  # *than his wife does*
         second = view.dependent(second, "nsubj")
-    if min(first, second) >= 0:
+    if min(first, second) >= 0 and not _is_complete(view, {marker, word}, second):
         _relate(view, marker, word, first, second)
+
+
+def _is_complete(view: TreeView, words: Collection[int], second: int) -> bool:
+    """Return True where search has a comparison of some words with its degree and both sides."""
+    draft, after = view.draft, view.subtree(second)
+    for below in [draft.below(node) for label in _COMPARISONS for node in draft.nodes_of(label)]:
+        is_whole = below.keys() >= {"ARG1", "ARG3", "ARG4"}
+        if is_whole and (draft.place(below["ARG3"]) in words or view.is_in(below["ARG4"], after)):
+            return True
+    return False
 
 
 def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> None:

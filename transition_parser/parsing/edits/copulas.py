@@ -13,7 +13,7 @@ _WEATHER = ("rain", "snow", "hail", "drizzle")  # *it* does so, which is nothing
 
 
 def mend_copulas(draft: Draft) -> None:
-    """Make one node of a name and what its bearer is, and remove the *it* of the weather."""
+    """Make one node of a name and what its bearer is, remove the *it* of the weather, and let what is boring bore."""
     for place, form in enumerate(draft.forms[:-1]):
         if form == "name" and draft.forms[place - 1] in SUBJECTS:
             _identify_name(draft, place)

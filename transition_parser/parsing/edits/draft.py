@@ -149,7 +149,7 @@ class Draft:
         return len(self.labels) - 1
 
     def add_edge(self, source: int, role: str, target: int) -> None:
-        """Add an edge between two nodes that the graph does not have."""
+        """Add an edge, unless the graph has it or it is a loop."""
         if source != target and (source, role, target) not in self.edges:
             self.edges.append(Edge(source, role, target))
             self.edge_origins.append(-1)

@@ -25,6 +25,7 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 # the concepts that have dates in other roles than `:time`
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
+_MONEY = ("debt", "income", "money", "profit", "savings", "tax", "taxes")
 _FREQUENCIES = {"once": "1", "twice": "2"}
 
 
@@ -143,7 +144,8 @@ def mend_quantities(draft: Draft) -> None:
         near = {
             other for one in draft.neighbors(quantity) for other in (one, *draft.neighbors(one))
         }  # *about two pounds*
-        is_of = draft.forms[draft.place(unit) + 1] == "of"  # *two pounds of apples*
+        of, what = [*draft.forms, "", ""][draft.place(unit) + 1 :][:2]
+        is_of = draft.place(unit) >= 0 and of == "of" and what not in _MONEY  # *two pounds of apples*
         is_weight = draft.labels[unit] == "pound" and (is_of or not near.isdisjoint(draft.nodes_of("weigh-01")))
         kind = "mass-quantity" if is_weight else draft.labels[quantity]
         draft.labels[quantity] = UNITS.get(draft.labels[unit], kind)
@@ -155,10 +157,9 @@ def mend_quantities(draft: Draft) -> None:
         if node in draft.constants or node in draft.removed:
             continue
         below = draft.below(node)
-        is_asked = len(draft.neighbors(node)) > 1  # *tell me when it opens*
-        if (label == "date-entity" and not (below or is_asked)) or (
-            label.endswith("-quantity") and "quant" not in below
-        ):
+        roles = {edge.role[:3] for edge in draft.edges if edge.target == node}
+        is_empty = label == "date-entity" and not below and not roles >= {"ARG", "tim"}  # *tell me when it opens*
+        if is_empty or (label.endswith("-quantity") and "quant" not in below):
             _mend(draft, node, below)
 
 

@@ -27,7 +27,7 @@ _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency lo
 
 
 def mend_questions(draft: Draft) -> None:
-    """Give the clause after *where*, *when*, *how*, *who* or *why* what it asks for, below the verb before it."""
+    """Give the clause after *where*, *how many*, *why* and others what it asks for, below the verb before it."""
     for word, form in enumerate(draft.forms):
         if form in _ASKED:
             _ask_at(draft, word)
@@ -38,6 +38,7 @@ def mend_questions(draft: Draft) -> None:
 
 
 def _ask_at(draft: Draft, word: int) -> None:
+    """Ask for what a word such as *where* stands for, in the clause after it."""
     links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
     links = [edge for edge in links if _is_asking(draft, edge.source) and draft.is_frame(edge.target)]
     form, following = draft.forms[word : word + 2]
@@ -47,16 +48,23 @@ def _ask_at(draft: Draft, word: int) -> None:
 
 
 def _ask_for_number(draft: Draft, word: int) -> None:
-    """Ask for the number of a noun whose number is lost: *know how many guests are coming*."""
-    for noun in [node for node in draft.at(word) if "quant" not in draft.below(node)]:
-        owners = {noun, *(edge.source for edge in draft.edges if edge.target == noun and draft.is_frame(edge.source))}
-        for link in [edge for edge in draft.edges if edge.target in owners and _is_asking(draft, edge.source)]:
-            asked = draft.new_node("thing", False, noun)
-            draft.replace_edge(link, link._replace(target=asked))
-            draft.add_edge(noun, "quant", asked)
+    """Ask for the number of a noun whose number is lost: *know how many guests are coming*, *how many came?*."""
+    nouns = [node for node in draft.at(word) if node not in draft.constants]
+    if not nouns or "quant" in draft.below(nouns[0]) or draft.nodes_of("amr-unknown"):
+        return
+    owners = {nouns[0], *(edge.source for edge in draft.edges if edge.target == nouns[0] and edge.role[:3] == "ARG")}
+    links = [edge for edge in draft.edges if edge.target in owners and -1 < draft.place(edge.source) < word - 2]
+    asking = [edge for edge in links if _is_asking(draft, edge.source)]
+    if asking:
+        asked = draft.new_node("thing", False, nouns[0])
+        draft.replace_edge(asking[0], asking[0]._replace(target=asked))
+        draft.add_edge(nouns[0], "quant", asked)
+    else:
+        draft.add_below(nouns[0], "quant", "amr-unknown")
 
 
 def _ask_for_cause(draft: Draft) -> None:
+    """Ask for the cause of what is asked: *know why he left*."""
     for cause in draft.nodes_of("cause-01"):
         verb = draft.below(cause).get("ARG0", cause)
         if _is_asking(draft, verb):
