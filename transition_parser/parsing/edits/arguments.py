@@ -1,4 +1,4 @@
-"""Verbs get the subjects and objects that the dependency tree has, and pronouns participants that agree with them."""
+"""Verbs get the subjects that the dependency tree has, and pronouns participants that agree with them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLURALS = ("people", "men", "women", "children", "police")
 
 
 def add_arguments(draft: Draft) -> None:
-    """Give verbs the subjects and objects that the tree has, in the places of words of other clauses."""
+    """Give verbs the subjects that the tree has, in the places of words of other clauses."""
     if draft.tree is None:
         return
     view = TreeView(draft, draft.tree)
@@ -40,7 +40,6 @@ def add_arguments(draft: Draft) -> None:
         if frame not in draft.removed and len(view.nodes[verb]) == 1:
             _remove_arguments(view, verb, frame)
             _mend_subject(view, verb, frame)
-            _mend_object(view, verb, frame)
 
 
 def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
@@ -80,10 +79,10 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     if word < 0 or is_noun or int(role[3]) not in roles:
         return
     subject, old, inside = view.argument(word), below.get(role, -1), view.subtree(verb)
-    present = next((edge for edge in draft.edges if edge[::2] == (frame, subject)), None)
+    is_present = any(edge[::2] == (frame, subject) for edge in draft.edges)
     offices = {edge.target for edge in draft.edges if edge.role == "ARG2" and draft.labels[edge.source] in ROLE_FRAMES}
     is_share = subject >= 0 and draft.labels[subject].endswith(_MEASURES)
-    if old >= 0 and (subject in offices or is_share or draft.labels[old] == "truth-value"):
+    if is_present or (old >= 0 and (subject in offices or is_share or draft.labels[old] == "truth-value")):
         return  # *my cousin Paul*, *whether he comes depends on it*, *half of the team*
     if subject < 0 and draft.forms[word] in _ASKED and view.relations[verb] == "ccomp":
         if old >= 0 and view.word(old) not in inside:  # *told me who did it*
@@ -92,8 +91,6 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         is_dummy = draft.forms[word] == "it" and view.relations[word] == "nsubj" and view.heads[word] != verb
         if not is_dummy:  # *it is kind of you to help me*
             _mend_pronoun(view, word, Edge(frame, role, old))
-    elif present is not None:
-        _exchange(view, present, Edge(frame, role, old), verb)
     elif view.full[verb] == "acl:relcl" and any(edge[::2] == (subject, frame) for edge in draft.edges):
         for edge in [edge for edge in draft.edges if edge[::2] == (subject, frame) and old < 0]:
             draft.replace_edge(edge, Edge(frame, role, subject))  # search made a purpose of *who reached*
@@ -103,9 +100,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         is_unsure = role == "ARG0" and view.relations[verb] == "xcomp" and view.is_finite(verb)  # *got it done*
         if not is_unsure and draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
             draft.add_edge(frame, role, subject)
-    elif Edge(old, "mod", subject) not in draft.edges and (
-        view.dependent(verb, "nsubj") >= 0 or not view.is_loose(verb)
-    ):
+    elif Edge(old, "mod", subject) not in draft.edges and view.dependent(verb, "nsubj") >= 0:
         if draft.is_frame(subject) and not draft.is_frame(old):
             return  # a wrong tree
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
@@ -116,49 +111,6 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
             draft.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":
                 draft.removed.update(node for node in (below.get("mode", frame),) if node in draft.constants)
-
-
-def _exchange(view: TreeView, present: Edge, subject: Edge, verb: int) -> None:
-    """Make an argument the subject that has another role, if the subject is the object, or of another clause."""
-    draft, word = view.draft, view.dependent(verb, "obj")
-    if subject.role == "ARG1" and present.role == "ARG0":
-        if subject.target >= 0 and view.dependent(verb, "ccomp") == view.word(subject.target):
-            return  # a wrong tree: *who asked not to be named said that …*
-        if subject.target < 0 or (2 in draft.core_roles(subject.source) and "ARG2" not in draft.below(subject.source)):
-            draft.replace_edge(present, subject._replace(target=present.target))
-            if subject.target >= 0:
-                draft.replace_edge(subject, subject._replace(role="ARG2"))
-    elif subject.role != "ARG0" or present.role not in ("ARG1", "ARG2"):
-        return
-    elif subject.target < 0:
-        if present.role == "ARG1" and (word >= 0 or view.dependent(verb, "xcomp") >= 0):
-            draft.replace_edge(present, subject._replace(target=present.target))
-    elif word >= 0 and view.argument(word) == subject.target:
-        draft.set_role(present, "ARG0")
-        draft.set_role(subject, present.role)
-    elif not view.is_in(subject.target, view.subtree(verb)):
-        draft.change((subject, None))
-
-
-def _mend_object(view: TreeView, verb: int, frame: int) -> None:
-    draft, word = view.draft, view.dependent(verb, "obj")
-    node = view.argument(word) if word >= 0 else -1
-    near, old = {frame, *draft.neighbors(frame)}, draft.below(frame).get("ARG1", -1)
-    if word >= 0 > node:
-        label, place = SUBJECTS.get(draft.forms[word]), view.word(old) if old >= 0 else -1
-        if label and place >= 0 and view.relations[place] == "obl" and view.heads[place] == verb:
-            _make_oblique(view, Edge(frame, "ARG1", old), place)  # *dispersed them with gas*
-            draft.add_argument(frame, ("ARG1",), label)
-            return
-        _mend_pronoun(view, word, Edge(frame, "ARG1", old))
-    if node < 0 or 1 not in draft.core_roles(frame) or node in near:
-        return
-    words = view.subtree(word) - view.subtree(verb)  # of a relative clause the noun before it
-    if near.isdisjoint(view.unit(word)) and near.isdisjoint(one for place in words for one in view.nodes[place]):
-        if old < 0:
-            draft.add_edge(frame, "ARG1", node)
-        elif view.places(old) and not view.is_in(old, view.subtree(verb)):
-            draft.change((Edge(frame, "ARG1", old), Edge(frame, "ARG1", node)))
 
 
 def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:

@@ -34,8 +34,9 @@ def _lists(view: TreeView) -> Iterator[tuple[int, str, Sequence[int]]]:
     for conjunction, relation in enumerate(view.relations):
         second = view.heads[conjunction]
         lists = [node for node in view.nodes[conjunction] if view.is_list(node)]
-        if relation == "cc" and second >= 0 and view.relations[second] == "conj" and len(lists) == 1:
-            first = view.heads[second]
+        first = view.heads[second] if second >= 0 and view.relations[second] == "conj" else -1
+        # of *the wallet that he dropped and ran* trees know no better
+        if relation == "cc" and first >= 0 and view.relations[first] != "acl" and len(lists) == 1:
             others = [word for word in view.dependents[first] if view.relations[word] == "conj"]
             is_contrast = view.draft.labels[lists[0]] == "contrast-01"
             yield (lists[0], "ARG", [first, second]) if is_contrast else (lists[0], "op", [first, *others])

@@ -195,7 +195,8 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
 
 def _degree(draft: Draft, node: int, marker: int, sides: Collection[int]) -> int:
     """Return the degree of a comparison, a new one where it has none but one of its sides."""
-    label = {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
+    is_fewer = draft.forms[marker] == "fewer" and not any(draft.labels[side] == "few" for side in sides if side >= 0)
+    label = "less" if is_fewer else {"as": "equal", "less": "less"}.get(draft.forms[marker], "more")
     degree = draft.below(node).get("ARG3", node)
     if degree in {node, *sides}:
         degree = draft.new_node(label, False, node)

@@ -144,12 +144,6 @@ class TreeView:
         """Return the words that begin the clause of a verb: *that*, *to*, *by*."""
         return {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
 
-    def is_loose(self, verb: int) -> bool:
-        """Return True for a clause without a subject that may well have another one than the tree says."""
-        marks = self._marks(verb)
-        is_open = marks.isdisjoint(_BY_OBJECT) and not ("for" in marks and self._is_argument(verb, self.heads[verb]))
-        return self.relations[verb] in ("acl", "advcl") and is_open
-
     def _is_argument(self, verb: int, above: int) -> bool:
         """Return True for a clause that is an argument of the verb above it: *blame him for lying*, not a purpose."""
         frames = self.draft.frames.get(above, -1), self.draft.frames.get(verb, -1)
@@ -199,13 +193,14 @@ class TreeView:
         return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
 
     def argument(self, word: int) -> int:
-        """Return the node of a word as an argument: of the list that it begins, or the only node of a pronoun.
+        """Return the node of a word as an argument: of the list that it begins, or of a pronoun that is there once.
 
         A quantity stands for what it counts: *thousands of people*.
         """
         lists = [node for node in self.lists(word) if self.is_list(node)]
         label = SUBJECTS.get(self.draft.forms[word], "")
-        same = self.draft.nodes_of(label)
+        mentions = sum(SUBJECTS.get(form) == label for form in self.draft.forms)
+        same = self.draft.nodes_of(label) if mentions == 1 or label in ("i", "we", "you") else []
         own = self.node(word)
         counted = [edge.source for edge in self.draft.edges if edge.role == "quant" and edge.target == own >= 0]
         if len(counted) == 1 and self.is_in(counted[0], self.subtree(word)):
