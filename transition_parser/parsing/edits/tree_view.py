@@ -193,14 +193,16 @@ class TreeView:
         return next(iter([*agents, *(node for node in group if node not in below), *group]), -1)
 
     def argument(self, word: int) -> int:
-        """Return the node of a word as an argument: of the list that it begins, or of a pronoun that is there once.
+        """Return the node of a word as an argument: of the list that it begins, or the only node of a pronoun.
+
+        *It* and *they* may be two things.
 
         A quantity stands for what it counts: *thousands of people*.
         """
         lists = [node for node in self.lists(word) if self.is_list(node)]
         label = SUBJECTS.get(self.draft.forms[word], "")
         mentions = sum(SUBJECTS.get(form) == label for form in self.draft.forms)
-        same = self.draft.nodes_of(label) if mentions == 1 or label in ("i", "we", "you") else []
+        same = self.draft.nodes_of(label) if mentions == 1 or label not in ("it", "they") else []
         own = self.node(word)
         counted = [edge.source for edge in self.draft.edges if edge.role == "quant" and edge.target == own >= 0]
         if len(counted) == 1 and self.is_in(counted[0], self.subtree(word)):
