@@ -100,7 +100,9 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         is_unsure = role == "ARG0" and view.relations[verb] == "xcomp" and view.is_finite(verb)  # *got it done*
         if not is_unsure and draft.labels[subject] not in {draft.labels[other] for other in below.values()}:
             draft.add_edge(frame, role, subject)
-    elif Edge(old, "mod", subject) not in draft.edges and view.dependent(verb, "nsubj") >= 0:
+    elif Edge(old, "mod", subject) not in draft.edges and (
+        view.dependent(verb, "nsubj") >= 0 or view.is_argument(verb, view.heads[verb])  # *let her sing*
+    ):
         if draft.is_frame(subject) and not draft.is_frame(old):
             return  # a wrong tree
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*

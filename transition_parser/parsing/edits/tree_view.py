@@ -136,7 +136,7 @@ class TreeView:
             return self.subject(above, steps - 1)
         if self.full[verb] == "acl":
             is_active = self.draft.forms[verb].endswith("ing") and self.dependent(verb, "mark") < 0
-            is_blamed = bool(self._marks(verb) & _BY_OBJECT) and self._is_argument(verb, self.heads[above])
+            is_blamed = bool(self._marks(verb) & _BY_OBJECT) and self.is_argument(verb, self.heads[above])
             return above if is_active or is_blamed or self._is_participle(verb) else -1
         return self._controller(verb, steps - 1)
 
@@ -144,7 +144,7 @@ class TreeView:
         """Return the words that begin the clause of a verb: *that*, *to*, *by*."""
         return {self.draft.forms[one] for one in self.dependents[verb] if self.relations[one] == "mark"}
 
-    def _is_argument(self, verb: int, above: int) -> bool:
+    def is_argument(self, verb: int, above: int) -> bool:
         """Return True for a clause that is an argument of the verb above it: *blame him for lying*, not a purpose."""
         frames = self.draft.frames.get(above, -1), self.draft.frames.get(verb, -1)
         return any(edge[::2] == frames and edge.role[:3] == "ARG" for edge in self.draft.edges)
@@ -165,7 +165,7 @@ class TreeView:
             is_apart = self.draft.forms[min(self.subtree(verb)) - 1] == ","
             if asked < 0 or verb < asked or is_apart or marks - _AFTER_OBJECTS:
                 return subject
-            return asked if marks & _BY_OBJECT or self._is_argument(verb, above) else -1
+            return asked if marks & _BY_OBJECT or self.is_argument(verb, above) else -1
         return subject if relation == "advcl" and verb < above and "to" in marks else -1
 
     # --- nodes of words --------------------------------------------------------------------------------
