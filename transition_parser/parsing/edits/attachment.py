@@ -1,15 +1,23 @@
-"""Lists get the members that the dependency tree of the sentence has, and nothing an owner that no word says."""
+"""Lists, modifiers and clauses go where the dependency tree of the sentence has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from transition_parser.graphs.amr import CONJUNCTIONS
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SEPARATORS
+from transition_parser.parsing.edits.pronouns import SEPARATORS, SUBJECTS
 from transition_parser.parsing.edits.tree_view import TreeView
+from transition_parser.text import word_list
 
+_TIMES = frozenset("time duration frequency purpose cause condition concession manner".split())
+_PLACES = frozenset(
+    "location source destination path direction topic accompanier beneficiary instrument medium part poss".split()
+)
+_PLACING = frozenset(word_list("edits: placing"))
+_MODIFYING = ("obl", "advcl", "advmod", "nmod", "acl")
+_PRONOUNS = frozenset(SUBJECTS.values())
 _STATEMENT, _QUESTION = (6, 2), (10, 3)  # the least words and frames of sentences with clauses
 
 
@@ -21,11 +29,14 @@ def has_clauses(draft: Draft) -> bool:
 
 
 def attach(draft: Draft) -> None:
-    """Give lists their members, and take owners from what they do not own."""
+    """Give lists their members, modifiers and clauses their heads, and take owners from what they do not own."""
     if draft.tree is not None:
         view = TreeView(draft, draft.tree)
         for node, role, words in _lists(view):
             _mend_members(view, node, role, words)
+        for word, relation in enumerate(view.relations):
+            if relation in _MODIFYING and view.node(word) >= 0:
+                _mend_modifier(view, word)
         _mend_owners(view)
 
 
@@ -89,6 +100,48 @@ def _may_own(view: TreeView, owned: int, owner: int) -> bool:
         first = view.heads[first]
     is_owned = any(view.relations[one] in ("nmod", "det") and view.full[one] != "det" for one in view.dependents[first])
     return is_owned or owner in view.subtree(owned) or view.heads[owned] == owner
+
+
+def _mend_modifier(view: TreeView, word: int) -> None:
+    """Move a modifier or a clause to its head in the tree from words that it does not belong to."""
+    draft, head = view.draft, view.head(word)
+    if head < 0:
+        return
+    unit, above, owner = view.unit(word), view.unit(head), draft.frames.get(head, view.node(head))
+    is_owner = draft.is_frame(owner) or view.is_list(owner) or view.relations[word] in ("nmod", "acl")
+    if unit & above or owner in unit or not is_owner:
+        return
+    is_linked = any(
+        (edge.source in unit and edge.target in above) or (edge.target in unit and edge.source in above)
+        for edge in draft.edges
+    )
+    for edge, new in [*_strays(view, word, unit, owner, is_linked)]:
+        is_sure = is_linked or draft.is_frame(owner) or edge.role != "time" or not draft.is_frame(edge.source)
+        if is_sure and edge.source not in above and edge.target not in above:
+            done = draft.change((edge, None if is_linked else new))
+            is_linked = is_linked or done
+
+
+def _strays(view: TreeView, word: int, unit: set[int], owner: int, is_linked: bool) -> Iterator[tuple[Edge, Edge]]:
+    """Yield edges between a modifier and words that are not below it, with the edges to its head in their places."""
+    draft, inside, upper = view.draft, view.subtree(word), {*view.ancestors(word)}
+    for edge in draft.edges:
+        if (edge.source in unit) == (edge.target in unit) or draft.labels[edge.target] in _PRONOUNS:
+            continue
+        is_below = edge.target in unit
+        other = view.word(edge.source if is_below else edge.target)
+        if other < 0 or other in inside:
+            continue
+        # a place of two verbs is of its own; in *strikes in schools* trees know no better
+        is_again = is_linked and view.relations[word] == "obl"
+        is_far = is_again or (other not in upper and other != min(inside) - 1)
+        if is_below and (edge.role in _TIMES or (edge.role in _PLACES and is_far)):
+            yield edge, edge._replace(source=owner)
+        elif edge.source == view.node(word) and edge.role in _PLACES and is_far:
+            if draft.forms[min(inside)] in _PLACING:
+                yield edge, Edge(owner, "location", edge.source)
+        elif (draft.labels[edge.source], edge.role) == ("cause-01", "ARG1") and view.word(edge.source) != word:
+            yield edge, edge._replace(target=owner)
 
 
 def share_objects(draft: Draft) -> None:

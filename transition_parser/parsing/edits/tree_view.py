@@ -216,6 +216,11 @@ class TreeView:
                 if self.relations[conjunction] == "cc":
                     yield from self.nodes[conjunction]
 
+    def head(self, word: int) -> int:
+        """Return the nearest word above that has other nodes, -1 for none."""
+        own = {*self.nodes[word]}
+        return next((one for one in self.ancestors(word) if self.nodes[one] and own.isdisjoint(self.nodes[one])), -1)
+
     def unit(self, word: int) -> set[int]:
         """Return the nodes of a word, of the words that only serve it, and of the lists that it is in or begins."""
         found, todo = {*self.lists(word)}, [word]
