@@ -119,15 +119,26 @@ def mend_permissions(draft: Draft) -> None:
 
 
 def mend_greetings(draft: Draft) -> None:
-    """Give *thanks* and *see you* who says and who hears them."""
+    """Give *thanks* and *see you* who says and who hears them; *thanks to* is a cause."""
     for place, form in enumerate(draft.forms[:-1]):
         following, label = draft.forms[place + 1], _GREETINGS.get(form)
+        for node in draft.at(place) if (form, following) == ("thanks", "to") else ():
+            _cause(draft, node)
         frames = [node for node in draft.at(place) if draft.labels[node] == label]
         if not frames or (place and draft.forms[place - 1] not in _BEGINNINGS):
             continue
         if (form == "thanks" and following != "to") or (form in ("see", "thank") and following == "you"):
             _say(draft, frames[0], "ARG1", "you")
             _say(draft, frames[0], "ARG0", "i")
+
+
+def _cause(draft: Draft, thanks: int) -> None:
+    """Make *thanks to* the cause of its effect."""
+    below = draft.below(thanks)
+    if below.keys() >= {"ARG0", "ARG1", "ARG2"} and draft.labels[thanks] == "thank-01":
+        draft.labels[thanks] = "cause-01"
+        draft.drop_edge(Edge(thanks, "ARG0", below["ARG0"]))
+        draft.set_role(Edge(thanks, "ARG2", below["ARG2"]), "ARG0")
 
 
 def _say(draft: Draft, verb: int, role: str, label: str) -> None:

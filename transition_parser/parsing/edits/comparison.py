@@ -130,6 +130,9 @@ def _is_complete(view: TreeView, words: Collection[int], second: int) -> bool:
     for below in [draft.below(node) for label in _COMPARISONS for node in draft.nodes_of(label)]:
         is_whole = below.keys() >= {"ARG1", "ARG3", "ARG4"}
         if is_whole and (draft.place(below["ARG3"]) in words or view.is_in(below["ARG4"], after)):
+            for edge in [edge for edge in draft.edges if edge[:2] == (below["ARG1"], "mod")]:
+                if edge._replace(source=below["ARG4"]) in draft.edges and view.word(edge.target) in after:
+                    draft.change((edge, None))  # *this soup is not as hot as the last one*
             return True
     return False
 

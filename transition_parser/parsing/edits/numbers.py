@@ -90,7 +90,7 @@ def mend_times(draft: Draft) -> None:
 
 
 def mend_numbers(draft: Draft) -> None:
-    """Give nouns and units the numbers that several words before them say, and verbs the frequency *twice*."""
+    """Give nouns and units the numbers that the words before them say, temperatures scales, shares their wholes."""
     for node in draft.nodes_of("rate-entity-91"):
         verb, number = draft.below(node).get("ARG1", -1), _FREQUENCIES.get(draft.forms[draft.place(node)])
         if number and verb >= 0 and draft.is_frame(verb):
@@ -100,6 +100,11 @@ def mend_numbers(draft: Draft) -> None:
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
+    for scale in {"celsius", "fahrenheit"}.intersection(draft.forms):  # *one hundred degrees Celsius*
+        for node in [node for node in draft.nodes_of("temperature-quantity") if "scale" not in draft.below(node)]:
+            draft.add_below(node, "scale", scale)
+    for node in draft.nodes_of("include-91"):
+        _mend_share(draft, node)
     for first, end, value in fractions(draft.forms):  # *two thirds of*
         for source, role, target in draft.edges:
             if (draft.labels[source], role) == ("percentage-entity", "value") and first <= draft.place(target) < end:
@@ -107,6 +112,16 @@ def mend_numbers(draft: Draft) -> None:
     for said in numbers_of_several_words(draft.forms):
         if said.value not in draft.labels:
             _count(draft, said)
+
+
+def _mend_share(draft: Draft, node: int) -> None:
+    """Let the whole of a share be of the kind of its part, not what the part does: *two thirds of the men left*."""
+    part, whole = (draft.below(node).get(role, -1) for role in ("ARG1", "ARG2"))
+    if min(part, whole) >= 0 and draft.is_frame(whole) and part in draft.below(whole).values():
+        kind = draft.new_node(draft.labels[part], False, part)
+        draft.replace_edge(Edge(node, "ARG2", whole), Edge(node, "ARG2", kind))
+        for edge in [edge for edge in draft.edges if edge[:2] == (whole, "quant")]:
+            draft.replace_edge(edge, edge._replace(source=kind))  # *one in ten applicants*
 
 
 def _count(draft: Draft, said: SpanValue) -> None:
