@@ -12,14 +12,44 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_state import lemma_of
 
+_AUXILIARIES = frozenset("do does did is are was were has have had can could will would should".split())
+
 
 def negate(draft: Draft) -> None:
-    """Add the polarity of words with a negative prefix."""
+    """Add the polarity of words with a negative prefix, and the verb that *nor does she* leaves out."""
     negative = {edge.source for edge in draft.edges if edge.role == "polarity"}
     for place, form in enumerate(draft.forms):
         nodes = draft.at(place)
         if (word := _negated().fullmatch(form)) and negative.isdisjoint(nodes):
             _take_apart(draft, nodes, *word.groups())
+        if form in ("nor", "neither") and draft.forms[place + 1] in _AUXILIARIES:
+            _repeat(draft, place)
+
+
+def _repeat(draft: Draft, place: int) -> None:
+    """Repeat the negated verb before *nor* or *neither* for the subject after it: *nor does she*."""
+    for one in [node for node in draft.nodes_of("and") if len(draft.members(node)) == 2]:
+        before, after = sorted(draft.members(one), key=lambda edge: draft.place(edge.target))
+        verb, subject, below = before.target, after.target, draft.below(before.target)
+        if not (draft.is_frame(verb) and -1 < draft.place(verb) < place < draft.place(subject)):
+            continue
+        auxiliary = subject if draft.is_frame(subject) and draft.place(subject) == place + 1 else None
+        if auxiliary is not None:
+            others = [edge.target for edge in draft.edges if edge.source == auxiliary and edge.role in ("ARG0", "ARG1")]
+            subject = others[0] if len(others) == 1 else auxiliary
+        roles = [role for role in ("ARG0", "ARG1") if role in below and draft.place(below[role]) < draft.place(verb)]
+        if roles and subject not in below.values() and not draft.is_frame(subject):
+            again = draft.new_node(draft.labels[verb], False, subject)
+            draft.replace_edge(after, after._replace(target=again))
+            for edge in [edge for edge in draft.edges if edge.source in (subject, auxiliary)]:
+                if edge.role == "polarity" or edge.source == auxiliary:
+                    draft.drop_edge(edge)
+            for role, target in below.items():
+                if target not in draft.constants:
+                    draft.add_edge(again, role, subject if role == roles[0] else target)
+            draft.add_below(again, "polarity", "-")
+            draft.removed.update(() if auxiliary is None else (auxiliary,))
+            draft.removed.discard(subject)
 
 
 @cache

@@ -31,6 +31,8 @@ def mend_questions(draft: Draft) -> None:
     for word, form in enumerate(draft.forms):
         if form in _ASKED:
             _ask_at(draft, word)
+        elif form == "which":
+            _ask_for_choice(draft, word)
         if draft.forms[word : word + 2] == ["how", "many"] and not draft.at(word + 1):
             _ask_for_number(draft, word + 2)
     if "why" in draft.forms:
@@ -42,9 +44,21 @@ def _ask_at(draft: Draft, word: int) -> None:
     links = [edge for edge in draft.edges if word - 4 < draft.place(edge.source) < word < draft.place(edge.target)]
     links = [edge for edge in links if _is_asking(draft, edge.source) and draft.is_frame(edge.target)]
     form, following = draft.forms[word : word + 2]
+    for unknown in [node for node in draft.at(word) if draft.labels[node] == "amr-unknown"]:
+        if any(edge[1:] == ("ARG1", unknown) and _is_asking(draft, edge.source) for edge in draft.edges):
+            draft.labels[unknown] = _ASKED[form][0]  # *can you tell me when it opens?* asks whether you can
     if len(links) == 1 and following not in _AFTER_QUESTIONS:
         how = _OF_HOW.get(following) if form == "how" else None
         _ask(draft, links[0], *(how or _ASKED[form]))
+
+
+def _ask_for_choice(draft: Draft, word: int) -> None:
+    """Ask for a noun and not for what it does: *it is not clear which road leads there*."""
+    for noun in [node for node in draft.at(word + 1) if not draft.is_frame(node)]:
+        verbs = {edge.source for edge in draft.edges if edge.target == noun and draft.place(edge.source) > word}
+        for link in [edge for edge in draft.edges if edge.target in verbs and edge.role == "ARG1"]:
+            if -1 < draft.place(link.source) < word and _is_asking(draft, link.source):
+                draft.replace_edge(link, link._replace(target=noun))
 
 
 def _ask_for_number(draft: Draft, word: int) -> None:
