@@ -7,21 +7,22 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from transition_parser.text import word_list
 from transition_parser.text.lemmas import number_of
 
-_UNIT = "one|two|three|four|five|six|seven|eight|nine"
-_ONE = f"{_UNIT}|ten|eleven|twelve"
+_WORDS = word_list("numbers")  # from *zero* on
+_UNIT, _ONE, _TEENS = ("|".join(_WORDS[first:end]) for first, end in ((1, 10), (1, 13), (13, 20)))
+_TENS = "|".join(word_list("tens"))
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
 _AFTER_TIMES = "and|on|today|tomorrow|tonight|every|sharp|if|because|but"
 _END = rf"(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"  # of a clause
+_HALF = r"(?P<half>[ap])\.? ?m\.?(?!\S)"  # of the day
 _MINUTE = r"a quarter|quarter|five|ten|twenty(?: ?- ?| )five|twenty|\d\d?"
 _TIMES = (
-    re.compile(r"(?<!\S)(?P<hour>\d\d?)(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.? ?m\.?(?!\S)"),
+    re.compile(r"(?<!\S)(?P<hour>\d\d?)(?:[:.](?P<minute>[0-5]\d))? ?" + _HALF),
     re.compile(rf"{_AT}(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?!\S| [ap]\.?m)"),
     re.compile(rf"(?<!\S)(?P<minute>half) past (?P<hour>\d\d?|{_ONE})(?!\S)"),
-    re.compile(
-        rf"(?<!\S)(?P<minute>{_MINUTE})(?: minutes)? past (?P<hour>\d\d?|{_ONE})(?: (?P<half>[ap])\.? ?m\.?)?(?!\S)"
-    ),
+    re.compile(rf"(?<!\S)(?P<minute>{_MINUTE})(?: minutes)? past (?P<hour>\d\d?|{_ONE})(?: {_HALF}|(?!\S))"),
     re.compile(rf"{_AT}(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>\d\d?|{_ONE})(?!\S)"),
     re.compile(
         rf"(?:(?<=it is )|(?<=it was )|(?<=it 's ))"
@@ -30,7 +31,7 @@ _TIMES = (
     re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
     re.compile(
         rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty(?: ?- ?| )five)"
-        rf"(?: (?P<half>[ap])\.? ?m\.?(?!\S)|{_END}|(?= (?:in|during|when) ))"
+        rf"(?: {_HALF}|{_END}|(?= (?:in|during|when) ))"
     ),
     # *the bus leaves at ten*, not *at ten shops*; *look at one* is not about time
     re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE}){_END}"),
@@ -43,8 +44,6 @@ _NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
     (re.compile(rf"(?<!\S)(?:a|one) quarter of an? (?P<scale>{_SCALE})(?!\S)"), "0.25"),
     (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
 )
-_TEENS = "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
-_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _WORD = rf"(?:{_ONE}|{_TEENS}|(?:{_TENS})(?:(?: ?- ?| )(?:{_UNIT}))?)"  # *seven*, *thirty-two*
 _AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_WORD}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
 _HUNDRED_AND = re.compile(

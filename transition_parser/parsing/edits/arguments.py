@@ -6,16 +6,15 @@ import re
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.pronouns import PRONOUNS, SUBJECTS
 from transition_parser.parsing.edits.tree_view import ROLE_FRAMES, TreeView
 from transition_parser.text import word_list
 from transition_parser.text.names import known_type
 
-_PRONOUNS = frozenset(SUBJECTS.values())
 _ASKED = ("who", "what", "which")
 _MEASURES = ("percentage-entity", "-quantity")
 _OF_PREPOSITIONS = {"with": "instrument", "to": "destination", "into": "destination", "from": "source"}
-_REFERRING = _PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
+_REFERRING = PRONOUNS - {"i", "we", "you"} | {"him", "her", "them", "who", "which", "that", "whom", "whose"}
 _MEN, _WOMEN, _OTHERS, _GROUPS = (
     frozenset(word_list(f"edits: {name}")) for name in ("men", "women", "other persons", "groups")
 )
@@ -108,7 +107,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
         is_part = view.dependent(verb, "nsubj") == word and view.is_in(old, view.subtree(word))  # *my landlord wants*
         is_speaker = draft.labels[old] in ("i", "we", "you")
         inside = view.clause(verb) if is_speaker else inside
-        may_refer = draft.labels[old] in _PRONOUNS and draft.labels[subject] not in _PRONOUNS and not is_speaker
+        may_refer = draft.labels[old] in PRONOUNS and draft.labels[subject] not in PRONOUNS and not is_speaker
         if is_part or not (may_refer or view.is_in(old, inside)):
             draft.change((Edge(frame, role, old), Edge(frame, role, subject)))
             if draft.labels[subject] != "you":
@@ -143,7 +142,7 @@ def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:
     draft, label = view.draft, SUBJECTS.get(view.draft.forms[word])
     if label is None or edge.target < 0 or word in draft.aligned:
         return
-    if draft.labels[edge.target] in _PRONOUNS or label not in _NEVER:
+    if draft.labels[edge.target] in PRONOUNS or label not in _NEVER:
         is_object = view.relations[word] == "obj" and not draft.is_frame(edge.target)  # not *help me carry it*
         is_certain = is_object or edge.role == "ARG0" or view.relations[word] == "nsubj"
         is_wrong = is_certain and draft.labels[edge.target] != label
@@ -160,7 +159,7 @@ def _put_participant(view: TreeView, word: int, edge: Edge, label: str) -> None:
     if label == "they":
         others = [node for node in others if _is_plural(view, node)]
     same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]
-    is_other = draft.labels[edge.target] in _PRONOUNS
+    is_other = draft.labels[edge.target] in PRONOUNS
     if len(same or others) == 1 and (same or others)[0] not in draft.neighbors(edge.source):
         draft.change((edge, edge._replace(target=(same or others)[0])))
     elif (is_other or label != "they") and draft.change((edge, None)):
@@ -172,7 +171,7 @@ def _participants(view: TreeView, word: int) -> set[int]:
     draft, verbs = view.draft, {view.draft.frames.get(one, -1) for one in [*view.ancestors(word)][1:]}
     found = {edge.target for edge in draft.edges if edge.source in verbs and edge.role[:3] == "ARG"}
     nouns = {node for node in found if 0 <= view.word(node) < word and not draft.is_frame(node)}
-    return {node for node in nouns if draft.labels[node] not in _PRONOUNS}
+    return {node for node in nouns if draft.labels[node] not in PRONOUNS}
 
 
 def _is_plural(view: TreeView, node: int) -> bool:
@@ -184,7 +183,7 @@ def _is_plural(view: TreeView, node: int) -> bool:
 def _may_be(view: TreeView, label: str, node: int) -> bool:
     """Return False for what a pronoun never stands for: a man for *it* and *she*, a bank for *he*, two for *she*."""
     draft = view.draft
-    if label in ("i", "we", "you") or draft.labels[node] in _PRONOUNS:
+    if label in ("i", "we", "you") or draft.labels[node] in PRONOUNS:
         return draft.labels[node] == label
     roles = [one.source for one in draft.edges if one[1:] == ("ARG0", node) and draft.labels[one.source] in ROLE_FRAMES]
     kinds = {draft.labels[one] for one in (node, *(draft.below(role).get("ARG2", node) for role in roles))}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SEPARATORS, SUBJECTS
+from transition_parser.parsing.edits.pronouns import PRONOUNS, SEPARATORS
 from transition_parser.parsing.edits.tree_view import TreeView
 from transition_parser.text import word_list
 
@@ -17,7 +17,6 @@ _PLACES = frozenset(
 )
 _PLACING = frozenset(word_list("edits: placing"))
 _MODIFYING = ("obl", "advcl", "advmod", "nmod", "acl")
-_PRONOUNS = frozenset(SUBJECTS.values())
 _STATEMENT, _QUESTION = (6, 2), (10, 3)  # the least words and frames of sentences with clauses
 
 
@@ -126,7 +125,7 @@ def _strays(view: TreeView, word: int, unit: set[int], owner: int, is_linked: bo
     """Yield edges between a modifier and words that are not below it, with the edges to its head in their places."""
     draft, inside, upper = view.draft, view.subtree(word), {*view.ancestors(word)}
     for edge in draft.edges:
-        if (edge.source in unit) == (edge.target in unit) or draft.labels[edge.target] in _PRONOUNS:
+        if (edge.source in unit) == (edge.target in unit) or draft.labels[edge.target] in PRONOUNS:
             continue
         is_below = edge.target in unit
         other = view.word(edge.source if is_below else edge.target)

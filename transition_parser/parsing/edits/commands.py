@@ -9,16 +9,14 @@ from collections.abc import Iterator, Sequence
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, SEPARATORS, SUBJECTS
+from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, PRONOUNS, SEPARATORS
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
 _WISHES = frozenset(word_list("edits: wishes"))
 _BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
 _WAYS = {"in": "enter-01", "out": "exit-01"}
-_AFTER_WAYS = frozenset(
-    (*SEPARATORS, *"; . ! ? please again this last yesterday today when before after at for".split(), "")
-)
+_AFTER_WAYS = frozenset((*SEPARATORS, "", *word_list("edits: after ways")))
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
 
 
@@ -146,7 +144,7 @@ def _say(draft: Draft, verb: int, role: str, label: str) -> None:
     below = draft.below(verb)
     draft.removed.update({below.get("mode", verb)} & draft.constants)
     old = below.get(role, verb)
-    if draft.labels[old] in {*SUBJECTS.values()} - {label}:
+    if draft.labels[old] in PRONOUNS - {label}:
         draft.drop_edge(Edge(verb, role, old))
     elif old != verb and role == "ARG1" and draft.labels[old] != label:
         draft.set_role(Edge(verb, role, old), "degree")  # *thanks a lot*

@@ -120,21 +120,29 @@ def _compare(view: TreeView, place: int) -> None:
         first = clause if clause >= 0 else view.subject(word)
     if forms[second] in _AUXILIARIES:  # *than his wife does*
         second = view.dependent(second, "nsubj")
-    if min(first, second) >= 0 and not _is_complete(view, {marker, word}, second):
+    if min(first, second) < 0:
+        return
+    if (sides := _sides(view, {marker, word}, second)) is None:
         _relate(view, marker, word, first, second)
+    else:
+        _divide(view, *sides, view.subtree(second))
 
 
-def _is_complete(view: TreeView, words: Collection[int], second: int) -> bool:
-    """Return True where search has a comparison of some words with its degree and both sides."""
+def _sides(view: TreeView, words: Collection[int], second: int) -> tuple[int, int] | None:
+    """Return the sides of the comparison of some words for which search has a degree and both sides, None for none."""
     draft, after = view.draft, view.subtree(second)
     for below in [draft.below(node) for label in _COMPARISONS for node in draft.nodes_of(label)]:
         is_whole = below.keys() >= {"ARG1", "ARG3", "ARG4"}
         if is_whole and (draft.place(below["ARG3"]) in words or view.is_in(below["ARG4"], after)):
-            for edge in [edge for edge in draft.edges if edge[:2] == (below["ARG1"], "mod")]:
-                if edge._replace(source=below["ARG4"]) in draft.edges and view.word(edge.target) in after:
-                    draft.change((edge, None))  # *this soup is not as hot as the last one*
-            return True
-    return False
+            return below["ARG1"], below["ARG4"]
+    return None
+
+
+def _divide(view: TreeView, first: int, second: int, after: Collection[int]) -> None:
+    """Take the modifiers of the second side from the first: *this soup is not as hot as the last one*."""
+    for edge in [edge for edge in view.draft.edges if edge[:2] == (first, "mod")]:
+        if edge._replace(source=second) in view.draft.edges and view.word(edge.target) in after:
+            view.draft.change((edge, None))
 
 
 def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> None:
@@ -151,10 +159,10 @@ def _relate(view: TreeView, marker: int, word: int, first: int, second: int) -> 
         if near or draft.place(known) in places or draft.below(known).get("ARG2") == owner:
             draft.merge(known, node)
     below = draft.below(node)
-    if draft.forms[second] in _OWNERS:  # *as good as mine*
-        owners = draft.nodes_of(_OWNERS[draft.forms[second]])
+    if label := _OWNERS.get(draft.forms[second]):  # *as good as mine*
+        owners = draft.nodes_of(label)
         other = _another(view, second, owner)
-        draft.add_edge(other, "poss", owners[0] if owners else draft.new_node(_OWNERS[draft.forms[second]], False))
+        draft.add_edge(other, "poss", owners[0] if owners else draft.new_node(label, False))
     elif other < 0:
         other, is_one = below.get("ARG4", owner), draft.forms[second] in ("one", "ones")
         if other == owner or (is_one and draft.labels[other] != draft.labels[owner]):

@@ -12,7 +12,7 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions.amr_state import lemma_of
 
-_AUXILIARIES = frozenset("do does did is are was were has have had can could will would should".split())
+_AUXILIARIES = {*word_list("edits: auxiliaries"), *word_list("edits: copulas"), "has", "have", "had"} - {"'s"}
 
 
 def negate(draft: Draft) -> None:

@@ -25,7 +25,7 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 # the concepts that have dates in other roles than `:time`
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
-_MONEY = ("debt", "income", "money", "profit", "savings", "tax", "taxes")
+_MONEY = frozenset(word_list("edits: of money"))
 _FREQUENCIES = {"once": "1", "twice": "2"}
 
 
@@ -156,12 +156,7 @@ def _count(draft: Draft, said: SpanValue) -> None:
 def mend_quantities(draft: Draft) -> None:
     """Give quantities and dates what they count, or make them the concepts of their units or words."""
     for quantity, role, unit in [edge for edge in draft.edges if edge.role == "unit"]:
-        near = {
-            other for one in draft.neighbors(quantity) for other in (one, *draft.neighbors(one))
-        }  # *about two pounds*
-        of, what = [*draft.forms, "", ""][draft.place(unit) + 1 :][:2]
-        is_of = draft.place(unit) >= 0 and of == "of" and what not in _MONEY  # *two pounds of apples*
-        is_weight = draft.labels[unit] == "pound" and (is_of or not near.isdisjoint(draft.nodes_of("weigh-01")))
+        is_weight = draft.labels[unit] == "pound" and _is_weight(draft, quantity, unit)
         kind = "mass-quantity" if is_weight else draft.labels[quantity]
         draft.labels[quantity] = UNITS.get(draft.labels[unit], kind)
         if "quant" in draft.below(quantity):  # other relations of a unit are its quantity's
@@ -176,6 +171,14 @@ def mend_quantities(draft: Draft) -> None:
         is_empty = label == "date-entity" and not below and not roles >= {"ARG", "tim"}  # *tell me when it opens*
         if is_empty or (label.endswith("-quantity") and "quant" not in below):
             _mend(draft, node, below)
+
+
+def _is_weight(draft: Draft, quantity: int, pound: int) -> bool:
+    """Return True for pounds that are no money: *two pounds of apples*, *it weighs about two pounds*."""
+    of, what = [*draft.forms, "", ""][draft.place(pound) + 1 :][:2]
+    near = {other for one in draft.neighbors(quantity) for other in (one, *draft.neighbors(one))}
+    is_of = draft.place(pound) >= 0 and of == "of" and what not in _MONEY
+    return is_of or not near.isdisjoint(draft.nodes_of("weigh-01"))
 
 
 def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:

@@ -15,6 +15,7 @@ BEFORE_VERBS, _AUXILIARIES, _POSSESSIVES = (
 SUBJECTS = {
     form: subject for subject in "i we you he she they it".split() for form in word_list(f"edits: pronouns {subject}")
 }
+PRONOUNS = frozenset(SUBJECTS.values())
 SEPARATORS = (",", *CONJUNCTIONS)
 _OBJECTS = ("me", "him", "her", "them", "us")
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice

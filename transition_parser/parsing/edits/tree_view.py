@@ -8,7 +8,7 @@ from itertools import pairwise
 from transition_parser.graphs.amr import CONJUNCTIONS
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import SUBJECTS
+from transition_parser.parsing.edits.pronouns import PRONOUNS, SUBJECTS
 from transition_parser.text import word_list
 
 # relations of words that only serve their head, such as *has* or *after*
@@ -53,7 +53,7 @@ class TreeView:
             label = draft.labels[node]
             if node not in draft.constants and label != "name":
                 for place in places:  # an added pronoun has the place of its verb
-                    if SUBJECTS.get(draft.forms[place]) == (label if label in SUBJECTS.values() else None):
+                    if SUBJECTS.get(draft.forms[place]) == (label if label in PRONOUNS else None):
                         self.nodes[place].append(node)
         for word in [word for word, relation in enumerate(self.relations) if relation == "conj"]:
             head = self._finite(word)
