@@ -158,7 +158,6 @@ def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     is_asked = first in ("can", "could") and draft.words[draft.place(draft.top)].lemma in _REQUESTED
     if second == "you" and "possible-01" not in draft.labels and (is_asked or "please" in draft.forms):
         draft.merge(unknown, draft.top)
-        draft.remove_edges(lambda edge: edge.role == "polarity" and edge.source == edge.target)
         for role, label in (("mode", "imperative"), ("polite", "+")):
             if role not in draft.below(draft.top):
                 draft.add_below(draft.top, role, label)
