@@ -15,6 +15,7 @@ from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
 _WISHES = frozenset(word_list("edits: wishes"))
 _BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
+_MARKS = frozenset((*SEPARATORS, ".", "!", "?", ":", ";", "-", "please"))
 _WAYS = {"in": "enter-01", "out": "exit-01"}
 _AFTER_WAYS = frozenset((*SEPARATORS, "", *word_list("edits: after ways")))
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
@@ -62,9 +63,15 @@ def _moods(draft: Draft) -> Sequence[str]:
 
 
 def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
-    """Return the mood of a node's word; *to buy and sell* and *nurses let him go* are no commands."""
+    """Return the mood of a node's word.
+
+    *To buy and sell*, *rather than sell it*, *nurses let him go* and *children under six travel free* are no commands.
+    """
     place, subject = draft.place(node), draft.below(node).get("ARG0", node)
-    has_subject = place > 0 and draft.place(subject) == place - 1 and draft.forms[place - 1].endswith("s")
+    first = draft.place(subject)
+    between = draft.forms[first:place] if -1 < first < place else ["", *SEPARATORS]
+    has_subject = _MARKS.isdisjoint(between) and (len(between) > 1 or between[0].endswith("s"))
+    has_subject |= draft.forms[place - 1] == "than"
     firsts = [draft.place(draft.below(one).get("op1", node)) for one in draft.lists_of(node)]
     return OTHER if has_subject or any(draft.forms[first - 1] == "to" for first in firsts) else moods[place]
 

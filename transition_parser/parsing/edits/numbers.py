@@ -26,6 +26,7 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _MONEY = frozenset(word_list("edits: of money"))
+_OF_RATES = [("rate-entity-91", f"ARG{number}") for number in (1, 2, 3, 4)]
 _FREQUENCIES = {"once": "1", "twice": "2"}
 
 
@@ -40,6 +41,8 @@ def mend_dates(draft: Draft) -> None:
             if (part := "decade" if said[2] else "day") not in draft.below(edge.source):
                 draft.add_below(edge.source, part, said[1] or said[2])
     for edge in [edge for edge in draft.edges if edge.role == "ord" and "month" in draft.below(edge.source)]:
+        if "weekday" in draft.below(edge.source):  # *the third Sunday of May*
+            continue
         day = draft.labels[draft.below(edge.target).get("value", edge.target)]
         if re.fullmatch(_DAY, day) and "day" not in draft.below(edge.source):  # *the first of May*
             draft.add_below(edge.source, "day", day)
@@ -154,7 +157,10 @@ def _count(draft: Draft, said: SpanValue) -> None:
 
 
 def mend_quantities(draft: Draft) -> None:
-    """Give quantities and dates what they count, or make them the concepts of their units or words."""
+    """Give quantities and dates what they count, or make them the concepts of their units or words.
+
+    Those of rates are one (*5 euros per kilo*, *every year*), and those of plural units several (*for hours*).
+    """
     for quantity, role, unit in [edge for edge in draft.edges if edge.role == "unit"]:
         is_weight = draft.labels[unit] == "pound" and _is_weight(draft, quantity, unit)
         kind = "mass-quantity" if is_weight else draft.labels[quantity]
@@ -181,9 +187,23 @@ def _is_weight(draft: Draft, quantity: int, pound: int) -> bool:
     return is_of or not near.isdisjoint(draft.nodes_of("weigh-01"))
 
 
+def _is_plural(draft: Draft, node: int) -> bool:
+    """Return True for a unit in the plural that nothing modifies: *years*, not *many years*."""
+    place = draft.place(node)
+    return place >= 0 and not draft.below(node) and draft.forms[place] == f"{draft.labels[node]}s"
+
+
 def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
     unit = below.get("unit", -1)
-    if unit >= 0:
+    above = {(draft.labels[edge.source], edge.role) for edge in draft.edges if edge.target == node}
+    if unit >= 0 and not above.isdisjoint(_OF_RATES):
+        draft.add_below(node, "quant", "1")
+    elif unit >= 0 and draft.labels[node] == "temporal-quantity" and _is_plural(draft, unit):  # *for hours*
+        whole = draft.new_node(draft.labels[node], False, node)
+        draft.labels[node] = "multiple"
+        draft.replace_edge(Edge(node, "unit", unit), Edge(node, "op1", whole), Edge(whole, "unit", unit))
+        draft.add_below(whole, "quant", "1")
+    elif unit >= 0:
         if draft.neighbors(node).isdisjoint(draft.neighbors(unit)):
             draft.labels[node] = draft.labels[unit]
             draft.merge(unit, node)

@@ -30,7 +30,18 @@ def mend_pronouns(draft: Draft) -> None:
     for pronoun in _SHARED:
         first, *others = draft.nodes_of(pronoun) or [-1]
         for node in others:
-            draft.merge(node, first)
+            if not _part(draft, node, first):
+                draft.merge(node, first)
+
+
+def _part(draft: Draft, *mentions: int) -> bool:
+    """Make the part a person, if a pronoun is a part of itself: *two of us*. Return False if it is none."""
+    for node in draft.nodes_of("include-91"):
+        below = draft.below(node)
+        if {below.get("ARG1"), below.get("ARG2")} == {*mentions}:
+            draft.labels[below["ARG1"]] = "person"
+            return True
+    return False
 
 
 def is_owner(draft: Draft, place: int) -> bool:
