@@ -13,6 +13,7 @@ from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, PRONOUNS, SEP
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
+_AUXILIARIES = frozenset(word_list("edits: auxiliaries"))
 _WISHES = frozenset(word_list("edits: wishes"))
 _BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
 _MARKS = frozenset((*SEPARATORS, ".", "!", "?", ":", ";", "-", "please"))
@@ -28,9 +29,11 @@ def mark_commands(draft: Draft) -> None:
     end = next(lone, len(forms))  # imperatives without a node (*take care*) may have given others their modes
     modes = [edge for edge in draft.edges if edge.role == "mode" and draft.labels[edge.target] == "imperative"]
     for source, _, mode in modes if not any(edge.role == "polite" for edge in draft.edges) else ():
-        if -1 < draft.place(source) < end and source not in together and _mood(draft, source, moods) == OTHER:
+        is_wrong = source not in together and _mood(draft, source, moods) == OTHER
+        if -1 < draft.place(source) < end and is_wrong and not _is_first(draft, source):
             draft.removed.add(mode)
-    for place, node in sorted(draft.frames.items()):
+    is_question = forms[0] in _AUXILIARIES and forms[-2] == "?"  # *do you drive or walk?*
+    for place, node in sorted(draft.frames.items()) if not is_question else ():
         form, subject = forms[place], draft.below(node).get("ARG0", node)
         may_command = (
             form == draft.words[place].lemma and form not in _WISHES and node not in {*together, *draft.removed}
@@ -42,6 +45,13 @@ def mark_commands(draft: Draft) -> None:
         _command(draft, node, "you" if subject == node else "")
     for node in together:
         _command(draft, node, "we")
+
+
+def _is_first(draft: Draft, verb: int) -> bool:
+    """Return True for a verb in its base form that begins the sentence and whose subject is *you*, which nobody says."""
+    place = draft.place(verb)
+    hearer = draft.labels[draft.below(verb).get("ARG0", verb)] == "you"
+    return place == 0 and draft.forms[0] == draft.words[0].lemma and hearer and draft.forms[1] != "you"
 
 
 def _command(draft: Draft, node: int, subject: str) -> None:
@@ -79,7 +89,8 @@ def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
 def _let_us(draft: Draft) -> Iterator[int]:
     """Yield the verbs after *let's*."""
     for place, form in enumerate(draft.forms[:-1]):
-        after = draft.frames_in(place + 2, place + 6)
+        inside = [node for node in draft.inside(place + 2, place + 6) if draft.is_frame(node)]
+        after = sorted((node for node in inside if draft.labels[node][-3:] != "-91"), key=draft.place)
         following, third = [*draft.forms, ""][place + 1 : place + 3]
         is_us = following == "us" and third != "know" and draft.forms[place - 1] in _BEGINNINGS
         if form != "let" or not after or not (is_us or following in ("'s", "’s")):

@@ -23,6 +23,7 @@ _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | _COPULAS | {"am", "h
 _OF_FORMS = dict.fromkeys(("can", "could", "may", "might"), "possible-01") | {"should": "recommend-01"}
 _NO_MODALS = ("possible-01", "recommend-01", *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice")
 _REQUESTED = frozenset(word_list("edits: requested"))
+_SENSES = frozenset(word_list("edits: senses"))
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
 
 
@@ -150,12 +151,14 @@ def mend_direct_questions(draft: Draft) -> None:
 def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     """Give the polarity of a question whose answer is yes or no to its top alone, or to the possibility it asks for.
 
-    *Can cats swim?* is `possible-01 :polarity amr-unknown`. *Can you tell me …?* and *could you …, please?* are
-    requests.
+    *Can cats swim?* is `possible-01 :polarity amr-unknown`. *Can you tell me …?*, *can you pick us up?* and *could you
+    …, please?* are requests.
     """
     draft.move_top(unknown, edges[0].source)
     first, second = draft.forms[:2]
-    is_asked = first in ("can", "could") and draft.words[draft.place(draft.top)].lemma in _REQUESTED
+    verb = draft.words[draft.place(draft.top)].lemma
+    is_for_us = not {"me", "us"}.isdisjoint(draft.forms) and verb not in _SENSES  # *can you hear me*
+    is_asked = first in ("can", "could") and (verb in _REQUESTED or is_for_us)
     if second == "you" and "possible-01" not in draft.labels and (is_asked or "please" in draft.forms):
         draft.merge(unknown, draft.top)
         for role, label in (("mode", "imperative"), ("polite", "+")):
