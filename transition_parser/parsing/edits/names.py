@@ -21,6 +21,7 @@ _ADDRESSES = {
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
+_OF_PERSONS = frozenset(("he", "him", "himself", "his", "her", "hers", "herself", "she"))
 
 
 def type_names(draft: Draft) -> None:
@@ -46,7 +47,8 @@ def type_names(draft: Draft) -> None:
         said, kind = type_in_context(lemmas, first, end, is_person), None
         if label in tables()["gene"] and not (is_known or is_said):
             kind = gene_product(name)
-        if kind is None and label not in lemmas:
+        is_mentioned = label == "person" and len(name) == 1 and not _OF_PERSONS.isdisjoint(draft.forms)
+        if kind is None and label not in lemmas and not is_mentioned:  # *Zara lost her keys*
             kind = known_type(name, label, before, said)
         if kind is None and label in tables()["unsure"] and not is_known:
             kind = said or type_of(name, is_person)
