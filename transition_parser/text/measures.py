@@ -14,7 +14,7 @@ _WORDS = word_list("numbers")  # from *zero* on
 _UNIT, _ONE, _TEENS = ("|".join(_WORDS[first:end]) for first, end in ((1, 10), (1, 13), (13, 20)))
 _TENS = "|".join(word_list("tens"))
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
-_AFTER_TIMES = "and|on|today|tomorrow|tonight|every|sharp|if|because|but"
+_AFTER_TIMES = "and|or|on|today|tomorrow|tonight|every|last|this|already|now|sharp|if|because|but|when|in the"
 _END = rf"(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"  # of a clause
 _HALF = r"(?P<half>[ap])\.? ?m\.?(?!\S)"  # of the day
 _MINUTE = r"a quarter|quarter|five|ten|twenty(?: ?- ?| )five|twenty|\d\d?"
@@ -54,7 +54,9 @@ _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth
 _FRACTIONS = re.compile(rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>{'|'.join(_PARTS)})s(?= of )")
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
-_DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")
+_QUARTERS = re.compile(r"(?<!\S)(?:a|(?P<whole>three)) quarters? of an hour(?!\S)")
+_DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)")
+_SCALES = {"c": "celsius", "f": "fahrenheit"}
 _UNITS = {
     "monetary": "dollar euro yen cent franc rupee",  # a pound may be a mass, too
     "distance": "kilometer kilometre meter metre mile foot inch centimeter yard",
@@ -122,11 +124,18 @@ def fractions(forms: Sequence[str]) -> Iterator[SpanValue]:
         yield _span_value(match, format(Decimal(rounded).normalize(), "f"))
 
 
+def quarters_of_hours(forms: Sequence[str]) -> Iterator[SpanValue]:
+    """Yield *a quarter of an hour* and *three quarters of an hour* in minutes."""
+    for match in _QUARTERS.finditer(_text(forms)):
+        yield _span_value(match, "45" if match["whole"] else "15")
+
+
 def temperatures(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:
     """Yield temperatures in degrees with their scales, `celsius` or `fahrenheit`."""
     for match in _DEGREES.finditer(_text(forms)):
         digits = re.sub("[^0-9.]", "", match["whole"])
-        yield _span_value(match, digits if match["whole"][0].isdigit() else f"-{digits}"), match["scale"]
+        value = digits if match["whole"][0].isdigit() else f"-{digits}"
+        yield _span_value(match, value), _SCALES.get(match["scale"], match["scale"])
 
 
 def _product(factor: str, scale: str | None) -> str:

@@ -45,6 +45,10 @@ def mark_commands(draft: Draft) -> None:
         _command(draft, node, "you" if subject == node else "")
     for node in together:
         _command(draft, node, "we")
+    commands = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative"]
+    for edge in [edge for edge in draft.edges if edge.role == "polite" and not draft.is_frame(edge.source)]:
+        draft.replace_edge(edge, *[edge._replace(source=one) for one in commands[:1]])  # *at ten, please*
+        draft.removed.update(() if commands else (edge.target,))
 
 
 def _is_first(draft: Draft, verb: int) -> bool:

@@ -13,6 +13,7 @@ from transition_parser.text.measures import (
     SpanValue,
     fractions,
     numbers_of_several_words,
+    quarters_of_hours,
     temperatures,
     times_of_day,
 )
@@ -83,7 +84,10 @@ def mend_times(draft: Draft) -> None:
     dates = {*draft.nodes_of("date-entity")}
     known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
     for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
-        _put_date(draft, first, end, "time", quoted(value))
+        date = _put_date(draft, first, end, "time", quoted(value))
+        for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
+            if first <= draft.place(edge.target) < end:  # *quarter to six* is no month
+                draft.drop_edge(edge)
     dates = {*draft.nodes_of("date-entity")}
     for one, other in combinations([edge for edge in draft.edges if edge.role == "time" and edge.target in dates], 2):
         below, of_other = draft.below(one.target), draft.below(other.target)
@@ -103,6 +107,10 @@ def mend_numbers(draft: Draft) -> None:
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
+    for first, end, value in quarters_of_hours(draft.forms):
+        node = draft.put(first, end, "temporal-quantity", "duration")
+        draft.add_below(node, "quant", value)
+        draft.add_below(node, "unit", "minute")
     for scale in {"celsius", "fahrenheit"}.intersection(draft.forms):  # *one hundred degrees Celsius*
         for node in [node for node in draft.nodes_of("temperature-quantity") if "scale" not in draft.below(node)]:
             draft.add_below(node, "scale", scale)
@@ -150,6 +158,8 @@ def _count(draft: Draft, said: SpanValue) -> None:
     for source in {edge.source for edge in draft.edges if edge.target == owner}:
         for edge in sorted(edge for edge in draft.edges if edge[::2] == (source, owner))[1:]:
             draft.replace_edge(edge)  # *half a million euros were stolen*
+    for edge in [edge for edge in draft.edges if edge[:2] == (owner, "ARG1") and not draft.is_frame(owner)]:
+        draft.replace_edge(edge, Edge(edge.target, "mod", owner))  # *it is minus ten degrees*: `:domain it`
     about = draft.below(owner).get("quant", owner)  # *about half a million*
     at = (owner, "quant") if about in {owner, *draft.constants, *draft.removed} else (about, "op1")
     draft.remove_edges(lambda edge: edge[:2] == at)
