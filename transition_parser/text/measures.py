@@ -55,7 +55,9 @@ _FRACTIONS = re.compile(rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>{'|'.join
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
 _QUARTERS = re.compile(r"(?<!\S)(?:a|(?P<whole>three)) quarters? of an hour(?!\S)")
-_DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)")
+_DEGREES = re.compile(
+    r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)"
+)
 _SCALES = {"c": "celsius", "f": "fahrenheit"}
 _UNITS = {
     "monetary": "dollar euro yen cent franc rupee",  # a pound may be a mass, too

@@ -19,6 +19,7 @@ _MEN, _WOMEN, _OTHERS, _GROUPS = (
     frozenset(word_list(f"edits: {name}")) for name in ("men", "women", "other persons", "groups")
 )
 _NOBODY = frozenset(("nobody", "no-one", "someone", "somebody"))
+_PERSONS = _MEN | _WOMEN | _OTHERS
 # pronouns → what they never stand for
 _NEVER = {
     "it": _MEN | _WOMEN | _OTHERS | _NOBODY,
@@ -78,7 +79,8 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     if word < 0 or is_noun or int(role[3]) not in roles:
         return
     subject, old, inside = view.argument(word), below.get(role, -1), view.subtree(verb)
-    is_present = any(edge[::2] == (frame, subject) for edge in draft.edges)
+    owned = {edge.source for edge in draft.edges if edge.target == subject and edge.role in ("mod", "quant")}
+    is_present = subject in below.values() or not owned.isdisjoint(below.values())  # *both of the engines failed*
     offices = {edge.target for edge in draft.edges if edge.role == "ARG2" and draft.labels[edge.source] in ROLE_FRAMES}
     is_share = subject >= 0 and draft.labels[subject].endswith(_MEASURES)
     if is_present or (old >= 0 and (subject in offices or is_share or draft.labels[old] == "truth-value")):
@@ -158,6 +160,8 @@ def _put_participant(view: TreeView, word: int, edge: Edge, label: str) -> None:
     others = [node for node in _participants(view, word) if _may_be(view, label, node)]
     if label == "they":
         others = [node for node in others if _is_plural(view, node)]
+    elif label != "it":
+        others = [node for node in others if draft.labels[node] in _PERSONS or view.is_subject(view.word(node))]
     same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]
     is_other = draft.labels[edge.target] in PRONOUNS
     if len(same or others) == 1 and (same or others)[0] not in draft.neighbors(edge.source):
@@ -175,7 +179,9 @@ def _participants(view: TreeView, word: int) -> set[int]:
 
 
 def _is_plural(view: TreeView, node: int) -> bool:
-    """Return True for a list and for a noun in the plural."""
+    """Return True for a list and for a noun in the plural, but not for one of several: *each of the boys*."""
+    if "each" in [view.draft.labels[edge.target] for edge in view.draft.members(node, "mod")]:
+        return False
     form = view.draft.forms[view.word(node)] if view.word(node) >= 0 else ""
     return view.is_list(node) or form in _PLURALS or (form.endswith("s") and form != view.draft.labels[node])
 

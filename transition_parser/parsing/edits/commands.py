@@ -52,7 +52,7 @@ def mark_commands(draft: Draft) -> None:
 
 
 def _is_first(draft: Draft, verb: int) -> bool:
-    """Return True for a verb in its base form that begins the sentence and whose subject is *you*, which nobody says."""
+    """Return True for a verb in its base form that begins the sentence, with an unspoken *you*."""
     place = draft.place(verb)
     hearer = draft.labels[draft.below(verb).get("ARG0", verb)] == "you"
     return place == 0 and draft.forms[0] == draft.words[0].lemma and hearer and draft.forms[1] != "you"
