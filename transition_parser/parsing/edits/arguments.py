@@ -66,7 +66,8 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         joined = view.are_joined(other, verb) and view.relations[word] != "obl"
         is_loose = other in upper and view.relations[verb] in ("acl", "advcl") and view.dependent(verb, "nsubj") < 0
         is_open = subject < 0 and edge.role in ("ARG0", "ARG1")
-        may_refer = is_open or joined or is_loose or max(referring, default=-1) > word
+        is_ahead = view.relations[verb] == "advcl" and verb < word and referring  # *before he left, Tom ate*
+        may_refer = is_open or joined or is_loose or is_ahead or max(referring, default=-1) > word
         if (is_bare and edge.role == "ARG0") or (is_others and not may_refer):
             draft.change((edge, None))
 
