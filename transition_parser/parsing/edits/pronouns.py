@@ -66,6 +66,9 @@ def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
         elif form in _OBJECTS and not draft.forms[place + 1].endswith("ing") and not is_owner(draft, place):
             around.pop(below.get("ARG0", -1), None)  # the subject is no object, unless the pronoun is reflexive
             others = [one for role, one in below.items() if role[:3] == "ARG" and one in around]
+            heard = draft.frames.get(place + 1)
+            if heard in others and not {"ARG0", "ARG1"}.isdisjoint(draft.below(heard)):
+                continue  # *saw him wave*: who waves
             inner = {known for one in others for known in draft.around(one).values()}  # *want me to go*
             if label not in {*around.values(), *inner} and all(draft.place(one) > place for one in others):
                 yield node, ("ARG1", "ARG2"), label
