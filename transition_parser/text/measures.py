@@ -14,7 +14,9 @@ _WORDS = word_list("numbers")  # from *zero* on
 _UNIT, _ONE, _TEENS = ("|".join(_WORDS[first:end]) for first, end in ((1, 10), (1, 13), (13, 20)))
 _TENS = "|".join(word_list("tens"))
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
-_AFTER_TIMES = "and|or|on|today|tomorrow|tonight|every|last|this|already|now|sharp|if|because|but|when|in the"
+_IS = r"(?:(?<=it is )|(?<=it was )|(?<=it 's ))"
+_AFTER_TIMES = "and|or at|on|today|tomorrow|tonight|every|sharp|if|because|but|when"
+_EVENING = re.compile(r" (?:in the|this) (?:afternoon|evening)(?!\S)")
 _END = rf"(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"  # of a clause
 _HALF = r"(?P<half>[ap])\.? ?m\.?(?!\S)"  # of the day
 _MINUTE = r"a quarter|quarter|five|ten|twenty(?: ?- ?| )five|twenty|\d\d?"
@@ -24,11 +26,9 @@ _TIMES = (
     re.compile(rf"(?<!\S)(?P<minute>half) past (?P<hour>\d\d?|{_ONE})(?!\S)"),
     re.compile(rf"(?<!\S)(?P<minute>{_MINUTE})(?: minutes)? past (?P<hour>\d\d?|{_ONE})(?: {_HALF}|(?!\S))"),
     re.compile(rf"{_AT}(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>\d\d?|{_ONE})(?!\S)"),
-    re.compile(
-        rf"(?:(?<=it is )|(?<=it was )|(?<=it 's ))"
-        rf"(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>{_ONE}){_END}"
-    ),
+    re.compile(rf"{_IS}(?P<minute>(?!a? ?quarter){_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>{_ONE}){_END}"),
     re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
+    re.compile(rf"{_IS}(?P<minute>(?:a )?quarter) (?P<side>to) (?P<hour>{_ONE})(?!\S)"),
     re.compile(
         rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty(?: ?- ?| )five)"
         rf"(?: {_HALF}|{_END}|(?= (?:in|during|when) ))"
@@ -54,9 +54,9 @@ _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth
 _FRACTIONS = re.compile(rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>{'|'.join(_PARTS)})s(?= of )")
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
-_QUARTERS = re.compile(r"(?<!\S)(?:a|(?P<whole>three)) quarters? of an hour(?!\S)")
+_QUARTERS = re.compile(r"(?<!\S)(?:an?|one|(?P<whole>three))[ -]quarters? of an hour(?!\S)")
 _DEGREES = re.compile(
-    r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)"
+    r"(?<!\S)(?P<whole>(?:minus |- ?)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)"
 )
 _SCALES = {"c": "celsius", "f": "fahrenheit"}
 _UNITS = {
@@ -89,6 +89,8 @@ def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
         minute = _MINUTES.get(said) or int(number_of(re.split("[ -]+", said)) or said)
         if half := given.get("half"):
             hour = hour % 12 + 12 * (half == "p") if hour <= 12 else 24
+        elif hour < 12 and _EVENING.match(text, match.end()):
+            hour += 12
         if given.get("side") == "to":
             hour, minute = hour - 1 or 12, 60 - minute
         if hour < 24 and minute < 60:

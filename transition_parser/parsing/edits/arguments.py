@@ -20,6 +20,7 @@ _MEN, _WOMEN, _OTHERS, _GROUPS = (
 )
 _NOBODY = frozenset(("nobody", "no-one", "someone", "somebody"))
 _PERSONS = _MEN | _WOMEN | _OTHERS
+_QUANTIFIERS = ("all", "both", "each", "either", "neither", "none")  # *both of the engines failed*
 # pronouns → what they never stand for
 _NEVER = {
     "it": _MEN | _WOMEN | _OTHERS | _NOBODY,
@@ -66,7 +67,7 @@ def _remove_arguments(view: TreeView, verb: int, frame: int) -> None:
         joined = view.are_joined(other, verb) and view.relations[word] != "obl"
         is_loose = other in upper and view.relations[verb] in ("acl", "advcl") and view.dependent(verb, "nsubj") < 0
         is_open = subject < 0 and edge.role in ("ARG0", "ARG1")
-        is_ahead = view.relations[verb] == "advcl" and verb < word and referring  # *before he left, Tom ate*
+        is_ahead = view.relations[verb] == "advcl" and verb < word and bool(referring)  # *before he left, Tom ate*
         may_refer = is_open or joined or is_loose or is_ahead or max(referring, default=-1) > word
         if (is_bare and edge.role == "ARG0") or (is_others and not may_refer):
             draft.change((edge, None))
@@ -80,8 +81,7 @@ def _mend_subject(view: TreeView, verb: int, frame: int) -> None:
     if word < 0 or is_noun or int(role[3]) not in roles:
         return
     subject, old, inside = view.argument(word), below.get(role, -1), view.subtree(verb)
-    owned = {edge.source for edge in draft.edges if edge.target == subject and edge.role in ("mod", "quant")}
-    is_present = subject in below.values() or not owned.isdisjoint(below.values())  # *both of the engines failed*
+    is_present = subject in below.values() or (subject >= 0 and draft.labels[subject] in _QUANTIFIERS)
     offices = {edge.target for edge in draft.edges if edge.role == "ARG2" and draft.labels[edge.source] in ROLE_FRAMES}
     is_share = subject >= 0 and draft.labels[subject].endswith(_MEASURES)
     if is_present or (old >= 0 and (subject in offices or is_share or draft.labels[old] == "truth-value")):
@@ -161,12 +161,13 @@ def _put_participant(view: TreeView, word: int, edge: Edge, label: str) -> None:
     others = [node for node in _participants(view, word) if _may_be(view, label, node)]
     if label == "they":
         others = [node for node in others if _is_plural(view, node)]
-    elif label != "it":
-        others = [node for node in others if draft.labels[node] in _PERSONS or view.is_subject(view.word(node))]
     same = [node for node in draft.nodes_of(label) if label in ("i", "we", "you")]
     is_other = draft.labels[edge.target] in PRONOUNS
-    if len(same or others) == 1 and (same or others)[0] not in draft.neighbors(edge.source):
-        draft.change((edge, edge._replace(target=(same or others)[0])))
+    only = (same or others)[0] if len(same or others) == 1 else -1
+    is_thing = label in ("he", "she") and only >= 0 and draft.labels[only] not in _PERSONS
+    is_object = only >= 0 and view.relations[view.word(only)] == "obj"  # *he* is no apple that somebody ate
+    if only >= 0 and not (is_thing and is_object) and only not in draft.neighbors(edge.source):
+        draft.change((edge, edge._replace(target=only)))
     elif (is_other or label != "they") and draft.change((edge, None)):
         draft.add_edge(edge.source, edge.role, draft.new_node(label, False, edge.source))
 
@@ -181,7 +182,7 @@ def _participants(view: TreeView, word: int) -> set[int]:
 
 def _is_plural(view: TreeView, node: int) -> bool:
     """Return True for a list and for a noun in the plural, but not for one of several: *each of the boys*."""
-    if "each" in [view.draft.labels[edge.target] for edge in view.draft.members(node, "mod")]:
+    if any(edge[:2] == (node, "mod") and view.draft.labels[edge.target] == "each" for edge in view.draft.edges):
         return False
     form = view.draft.forms[view.word(node)] if view.word(node) >= 0 else ""
     return view.is_list(node) or form in _PLURALS or (form.endswith("s") and form != view.draft.labels[node])

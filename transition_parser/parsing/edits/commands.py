@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from transition_parser.graphs.amr import Edge
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, PRONOUNS, SEPARATORS
+from transition_parser.parsing.edits.pronouns import BEFORE_VERBS, PRONOUNS, SEPARATORS, SUBJECTS
 from transition_parser.text import word_list
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
@@ -30,9 +30,9 @@ def mark_commands(draft: Draft) -> None:
     modes = [edge for edge in draft.edges if edge.role == "mode" and draft.labels[edge.target] == "imperative"]
     for source, _, mode in modes if not any(edge.role == "polite" for edge in draft.edges) else ():
         is_wrong = source not in together and _mood(draft, source, moods) == OTHER
-        if -1 < draft.place(source) < end and is_wrong and not _is_first(draft, source):
+        if -1 < draft.place(source) < end and is_wrong and not _begins(draft, source):
             draft.removed.add(mode)
-    is_question = forms[0] in _AUXILIARIES and forms[-2] == "?"  # *do you drive or walk?*
+    is_question = forms[0] in _AUXILIARIES and forms[1] in SUBJECTS and forms[-2] == "?"  # *do you drive or walk?*
     for place, node in sorted(draft.frames.items()) if not is_question else ():
         form, subject = forms[place], draft.below(node).get("ARG0", node)
         may_command = (
@@ -45,17 +45,23 @@ def mark_commands(draft: Draft) -> None:
         _command(draft, node, "you" if subject == node else "")
     for node in together:
         _command(draft, node, "we")
-    commands = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative"]
-    for edge in [edge for edge in draft.edges if edge.role == "polite" and not draft.is_frame(edge.source)]:
-        draft.replace_edge(edge, *[edge._replace(source=one) for one in commands[:1]])  # *at ten, please*
-        draft.removed.update(() if commands else (edge.target,))
+    _move_politeness(draft)
 
 
-def _is_first(draft: Draft, verb: int) -> bool:
-    """Return True for a verb in its base form that begins the sentence, with an unspoken *you*."""
-    place = draft.place(verb)
-    hearer = draft.labels[draft.below(verb).get("ARG0", verb)] == "you"
-    return place == 0 and draft.forms[0] == draft.words[0].lemma and hearer and draft.forms[1] != "you"
+def _begins(draft: Draft, verb: int) -> bool:
+    """Return True for a verb in its base form that begins a statement, with an unspoken *you*."""
+    first, is_heard = draft.forms[0], draft.labels[draft.below(verb).get("ARG0", verb)] == "you"
+    is_base = draft.place(verb) == 0 and first == draft.words[0].lemma and first not in _WISHES
+    return is_base and is_heard and draft.forms[1] != "you" and draft.forms[-2] != "?"
+
+
+def _move_politeness(draft: Draft) -> None:
+    """Let the only command be polite, not a time or thing in it: *wake me at ten, please*."""
+    living = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative" and edge.role == "mode"]
+    commands = {node for node in living if draft.below(node).get("mode") not in draft.removed}
+    for edge in [edge for edge in draft.edges if edge.role == "polite" and len(commands) == 1]:
+        if not draft.is_frame(edge.source) and draft.labels[edge.source] not in CONJUNCTIONS:
+            draft.replace_edge(edge, edge._replace(source=min(commands)))
 
 
 def _command(draft: Draft, node: int, subject: str) -> None:
@@ -82,9 +88,11 @@ def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
     *To buy and sell*, *rather than sell it*, *nurses let him go* and *children under six travel free* are no commands.
     """
     place, subject = draft.place(node), draft.below(node).get("ARG0", node)
-    first = draft.place(subject)
-    between = draft.forms[first:place] if -1 < first < place else ["", *SEPARATORS]
-    has_subject = _MARKS.isdisjoint(between) and (len(between) > 1 or between[0].endswith("s"))
+    first, may_hear = draft.place(subject), draft.labels[subject] == "you" or "name" in draft.below(subject)
+    has_subject = False
+    if -1 < first < place and not (may_hear and first < place - 1):
+        between = draft.forms[first:place]
+        has_subject = _MARKS.isdisjoint(between) and (len(between) > 1 or between[0].endswith("s"))
     has_subject |= draft.forms[place - 1] == "than"
     firsts = [draft.place(draft.below(one).get("op1", node)) for one in draft.lists_of(node)]
     return OTHER if has_subject or any(draft.forms[first - 1] == "to" for first in firsts) else moods[place]
@@ -93,8 +101,9 @@ def _mood(draft: Draft, node: int, moods: Sequence[str]) -> str:
 def _let_us(draft: Draft) -> Iterator[int]:
     """Yield the verbs after *let's*."""
     for place, form in enumerate(draft.forms[:-1]):
-        inside = [node for node in draft.inside(place + 2, place + 6) if draft.is_frame(node)]
-        after = sorted((node for node in inside if draft.labels[node][-3:] != "-91"), key=draft.place)
+        inside, verbs = draft.inside(place + 2, place + 6), {*draft.frames.values()}
+        after = [node for node in inside if node in verbs or (draft.is_frame(node) and len(draft.alignments[node]) > 1)]
+        after.sort(key=draft.place)
         following, third = [*draft.forms, ""][place + 1 : place + 3]
         is_us = following == "us" and third != "know" and draft.forms[place - 1] in _BEGINNINGS
         if form != "let" or not after or not (is_us or following in ("'s", "’s")):

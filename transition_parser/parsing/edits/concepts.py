@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from transition_parser.graphs.amr import Edge, distances
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemma_index, lemmatize, table
 from transition_parser.transitions.amr_state import lemma_of
 
 # AMR's own frames, frames that its annotators asked PropBank for, and one that PropBank has given up
 _SPECIAL = re.compile(r".+-(91|00)|have-percentage-maximal-.+|deep-02")
-_WHAT_COUNTS = ("thing", "number")  # *I know how many left*, *the number of wolves fell*
+_OWN_PLURALS = frozenset(word_list("edits: plurals"))
 _PLURAL = re.compile(r"[a-z]+(s|men|mice|children)(-[x-z]{2})?")
 
 
@@ -24,7 +25,7 @@ def mend_concepts(draft: Draft) -> None:
             continue
         if draft.is_frame(node):
             _mend_frame(draft, node)
-        elif _is_plural(draft, node):
+        elif _is_other_plural(draft, node):
             draft.labels[node] = lemmatize([label.partition("-")[0]])[0]
         elif label == "&":
             draft.labels[node] = "and"
@@ -33,8 +34,10 @@ def mend_concepts(draft: Draft) -> None:
     for place, node in draft.frames.items():
         if draft.forms[place : place + 2] == ["used", "to"] and place + 2 in draft.frames:
             draft.merge(node, draft.frames[place + 2])  # *used to play* is `play-01` alone
-    counts = [edge for edge in draft.edges if edge.role == "quant" and draft.labels[edge.target] not in _WHAT_COUNTS]
-    for owner, _, quantity in counts:
+    counts = [edge for edge in draft.edges if edge.role == "quant" and draft.labels[edge.target] != "thing"]
+    for owner, _, quantity in counts:  # *thing*: *I know how many left*
+        if draft.labels[quantity] == "number" and "the" in draft.forms[: draft.place(quantity)][-1:]:
+            continue  # *the number of wolves fell*
         for edge in [edge for edge in draft.edges if edge.target == quantity and edge.role[:3] == "ARG"]:
             draft.replace_edge(edge, edge._replace(target=owner))  # *thousands of people left*
     owned = {edge.source for edge in draft.edges if edge.role == "poss"}
@@ -42,11 +45,11 @@ def mend_concepts(draft: Draft) -> None:
         draft.change((edge, None))  # *her bag* is no part of her
 
 
-def _is_plural(draft: Draft, node: int) -> bool:
-    """Return True for a plural in the place of its word's lemma. *Customs* and *glasses* are words of their own."""
-    label, words = draft.labels[node], [draft.words[place] for place in draft.alignments[node]]
-    is_own = label in lemma_index()["noun"] and label in (word.form.lower() for word in words)
-    return bool(_PLURAL.fullmatch(label)) and label not in (word.lemma for word in words) and not is_own
+def _is_other_plural(draft: Draft, node: int) -> bool:
+    """Return True for a plural that is not the lemma of its word. *Customs* is a word of its own."""
+    label = draft.labels[node]
+    lemmas = (draft.words[place].lemma for place in draft.alignments[node])
+    return bool(_PLURAL.fullmatch(label)) and label not in (*lemmas, *_OWN_PLURALS)
 
 
 def _pass_over(draft: Draft, node: int) -> None:

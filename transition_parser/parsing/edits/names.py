@@ -47,7 +47,8 @@ def type_names(draft: Draft) -> None:
         said, kind = type_in_context(lemmas, first, end, is_person), None
         if label in tables()["gene"] and not (is_known or is_said):
             kind = gene_product(name)
-        is_mentioned = label == "person" and len(name) == 1 and not _OF_PERSONS.isdisjoint(draft.forms)
+        mentions = sum(edge.target == node for edge in draft.edges)
+        is_mentioned = label == "person" and mentions > 1 == len(name) and not _OF_PERSONS.isdisjoint(draft.forms)
         if kind is None and label not in lemmas and not is_mentioned:  # *Zara lost her keys*
             kind = known_type(name, label, before, said)
         if kind is None and label in tables()["unsure"] and not is_known:

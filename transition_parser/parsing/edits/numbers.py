@@ -27,7 +27,8 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _MONEY = frozenset(word_list("edits: of money"))
-_OF_RATES = [("rate-entity-91", f"ARG{number}") for number in (1, 2, 3, 4)]
+_OF_RATES = (("rate-entity-91", "ARG2"), ("rate-entity-91", "ARG3"))  # *per kilo*, *every year*
+_BEFORE_PLURALS = ("for", "over", "in", "within", "after")
 _FREQUENCIES = {"once": "1", "twice": "2"}
 
 
@@ -42,7 +43,8 @@ def mend_dates(draft: Draft) -> None:
             if (part := "decade" if said[2] else "day") not in draft.below(edge.source):
                 draft.add_below(edge.source, part, said[1] or said[2])
     for edge in [edge for edge in draft.edges if edge.role == "ord" and "month" in draft.below(edge.source)]:
-        if "weekday" in draft.below(edge.source):  # *the third Sunday of May*
+        weekday = draft.below(edge.source).get("weekday", edge.target)
+        if draft.place(weekday) == draft.place(edge.target) + 1 > 0:  # *the third Sunday of May*
             continue
         day = draft.labels[draft.below(edge.target).get("value", edge.target)]
         if re.fullmatch(_DAY, day) and "day" not in draft.below(edge.source):  # *the first of May*
@@ -107,7 +109,7 @@ def mend_numbers(draft: Draft) -> None:
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
-    for first, end, value in quarters_of_hours(draft.forms):
+    for first, end, value in [one for one in quarters_of_hours(draft.forms) if one.value not in draft.labels]:
         node = draft.put(first, end, "temporal-quantity", "duration")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "unit", "minute")
@@ -197,18 +199,20 @@ def _is_weight(draft: Draft, quantity: int, pound: int) -> bool:
     return is_of or not near.isdisjoint(draft.nodes_of("weigh-01"))
 
 
-def _is_plural(draft: Draft, node: int) -> bool:
-    """Return True for a unit in the plural that nothing modifies: *years*, not *many years*."""
-    place = draft.place(node)
-    return place >= 0 and not draft.below(node) and draft.forms[place] == f"{draft.labels[node]}s"
+def _is_indefinite(draft: Draft, unit: int) -> bool:
+    """Return True for a unit of time in the plural after a preposition: *for years*, not *in the years*."""
+    place = draft.place(unit)
+    is_plural = place > 0 and not draft.below(unit) and draft.forms[place] != draft.words[place].lemma
+    return is_plural and draft.forms[place][-1] == "s" and draft.forms[place - 1] in _BEFORE_PLURALS
 
 
 def _mend(draft: Draft, node: int, below: dict[str, int]) -> None:
+    """Give a quantity without a number the number that it must have, or make it what it is a quantity of."""
     unit = below.get("unit", -1)
     above = {(draft.labels[edge.source], edge.role) for edge in draft.edges if edge.target == node}
     if unit >= 0 and not above.isdisjoint(_OF_RATES):
         draft.add_below(node, "quant", "1")
-    elif unit >= 0 and draft.labels[node] == "temporal-quantity" and _is_plural(draft, unit):  # *for hours*
+    elif unit >= 0 and below.keys() == {"unit"} and _is_indefinite(draft, unit):  # *for hours*
         whole = draft.new_node(draft.labels[node], False, node)
         draft.labels[node] = "multiple"
         draft.replace_edge(Edge(node, "unit", unit), Edge(node, "op1", whole), Edge(whole, "unit", unit))

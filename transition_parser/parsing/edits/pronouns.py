@@ -9,9 +9,7 @@ from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text import word_list
 from transition_parser.transitions.amr_state import AmrWord
 
-BEFORE_VERBS, _AUXILIARIES, _POSSESSIVES = (
-    frozenset(word_list(f"edits: {name}")) for name in ("before verbs", "auxiliaries", "possessives")
-)
+BEFORE_VERBS, _POSSESSIVES = (frozenset(word_list(f"edits: {name}")) for name in ("before verbs", "possessives"))
 SUBJECTS = {
     form: subject for subject in "i we you he she they it".split() for form in word_list(f"edits: pronouns {subject}")
 }
@@ -27,21 +25,19 @@ def mend_pronouns(draft: Draft) -> None:
         draft.add_argument(node, roles, label)
     for node, label in enumerate(draft.labels):
         draft.labels[node] = SUBJECTS.get(label, label)
+    _name_parts(draft)
     for pronoun in _SHARED:
         first, *others = draft.nodes_of(pronoun) or [-1]
         for node in others:
-            if not _part(draft, node, first):
-                draft.merge(node, first)
+            draft.merge(node, first)
 
 
-def _part(draft: Draft, *mentions: int) -> bool:
-    """Make the part a person, if a pronoun is a part of itself: *two of us*. Return False if it is none."""
+def _name_parts(draft: Draft) -> None:
+    """Let a part of *us*, *you* or *them* be a person: *two of us*."""
     for node in draft.nodes_of("include-91"):
-        below = draft.below(node)
-        if {below.get("ARG1"), below.get("ARG2")} == {*mentions}:
-            draft.labels[below["ARG1"]] = "person"
-            return True
-    return False
+        part, whole = (draft.below(node).get(role, node) for role in ("ARG1", "ARG2"))
+        if part != whole and draft.labels[part] == draft.labels[whole] and draft.labels[part] in PRONOUNS:
+            draft.labels[part] = "person"
 
 
 def is_owner(draft: Draft, place: int) -> bool:
@@ -66,8 +62,9 @@ def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
         elif form in _OBJECTS and not draft.forms[place + 1].endswith("ing") and not is_owner(draft, place):
             around.pop(below.get("ARG0", -1), None)  # the subject is no object, unless the pronoun is reflexive
             others = [one for role, one in below.items() if role[:3] == "ARG" and one in around]
-            heard = draft.frames.get(place + 1)
-            if heard in others and not {"ARG0", "ARG1"}.isdisjoint(draft.below(heard)):
+            inner_verb = draft.frames.get(place + 1, -1)
+            subject = "ARG0" if 0 in draft.core_roles(inner_verb) else "ARG1"
+            if inner_verb in others and subject in draft.below(inner_verb):
                 continue  # *saw him wave*: who waves
             inner = {known for one in others for known in draft.around(one).values()}  # *want me to go*
             if label not in {*around.values(), *inner} and all(draft.place(one) > place for one in others):

@@ -23,7 +23,7 @@ _AUXILIARIES = frozenset(word_list("edits: auxiliaries")) | _COPULAS | {"am", "h
 _OF_FORMS = dict.fromkeys(("can", "could", "may", "might"), "possible-01") | {"should": "recommend-01"}
 _NO_MODALS = ("possible-01", "recommend-01", *CONJUNCTIONS, "permit-01", "allow-01", "imperative", "amr-choice")
 _REQUESTED = frozenset(word_list("edits: requested"))
-_SENSES = frozenset(word_list("edits: senses"))
+_ABILITIES = frozenset(word_list("edits: abilities"))
 _OF_VERBS = {"quant": "extent"} | {role: role for role in "duration frequency location manner time".split()}
 
 
@@ -157,7 +157,8 @@ def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     draft.move_top(unknown, edges[0].source)
     first, second = draft.forms[:2]
     verb = draft.words[draft.place(draft.top)].lemma
-    is_for_us = not {"me", "us"}.isdisjoint(draft.forms) and verb not in _SENSES  # *can you hear me*
+    after = (draft.words[place + 1].form for place in draft.alignments[draft.top] if place + 1 < len(draft.words))
+    is_for_us = not {"me", "us"}.isdisjoint(after) and verb not in _ABILITIES
     is_asked = first in ("can", "could") and (verb in _REQUESTED or is_for_us)
     if second == "you" and "possible-01" not in draft.labels and (is_asked or "please" in draft.forms):
         draft.merge(unknown, draft.top)

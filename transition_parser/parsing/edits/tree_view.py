@@ -115,10 +115,6 @@ class TreeView:
         below = self.dependents[word]
         return next((one for one in below if self.relations[one] in relations or self.full[one] in relations), -1)
 
-    def is_subject(self, word: int) -> bool:
-        """Return True for the subject of a clause, -1 being no word."""
-        return word >= 0 and self.relations[word] == "nsubj"
-
     def is_passive(self, verb: int) -> bool:
         """Return True for a verb in the passive, with an auxiliary or without (*a letter written by her*)."""
         return self.dependent(verb, "nsubj:pass", "aux:pass") >= 0 or self._is_participle(verb)
