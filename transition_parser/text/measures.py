@@ -26,7 +26,7 @@ _TIMES = (
     re.compile(rf"(?<!\S)(?P<minute>half) past (?P<hour>\d\d?|{_ONE})(?!\S)"),
     re.compile(rf"(?<!\S)(?P<minute>{_MINUTE})(?: minutes)? past (?P<hour>\d\d?|{_ONE})(?: {_HALF}|(?!\S))"),
     re.compile(rf"{_AT}(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>\d\d?|{_ONE})(?!\S)"),
-    re.compile(rf"{_IS}(?P<minute>(?!a? ?quarter){_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>{_ONE}){_END}"),
+    re.compile(rf"{_IS}(?!a? ?quarter)(?P<minute>{_MINUTE})(?: minutes)? (?P<side>to) (?P<hour>{_ONE}){_END}"),
     re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
     re.compile(rf"{_IS}(?P<minute>(?:a )?quarter) (?P<side>to) (?P<hour>{_ONE})(?!\S)"),
     re.compile(

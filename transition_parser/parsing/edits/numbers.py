@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from itertools import combinations, compress, pairwise
 
@@ -27,6 +28,7 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _MONEY = frozenset(word_list("edits: of money"))
+_MONTHS = {name[:3].lower() for name in calendar.month_name[1:]}
 _OF_RATES = (("rate-entity-91", "ARG2"), ("rate-entity-91", "ARG3"))  # *per kilo*, *every year*
 _BEFORE_PLURALS = ("for", "over", "in", "within", "after")
 _FREQUENCIES = {"once": "1", "twice": "2"}
@@ -88,7 +90,7 @@ def mend_times(draft: Draft) -> None:
     for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
         date = _put_date(draft, first, end, "time", quoted(value))
         for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
-            if first <= draft.place(edge.target) < end:  # *quarter to six* is no month
+            if draft.forms[draft.place(edge.target)][:3] not in _MONTHS:  # *quarter to six* is no month
                 draft.drop_edge(edge)
     dates = {*draft.nodes_of("date-entity")}
     for one, other in combinations([edge for edge in draft.edges if edge.role == "time" and edge.target in dates], 2):
