@@ -90,7 +90,7 @@ def mend_times(draft: Draft) -> None:
     for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
         date = _put_date(draft, first, end, "time", quoted(value))
         for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
-            if draft.forms[draft.place(edge.target)][:3] not in _MONTHS:  # *quarter to six* is no month
+            if "quarter" in draft.forms and draft.forms[draft.place(edge.target)][:3] not in _MONTHS:
                 draft.drop_edge(edge)
     dates = {*draft.nodes_of("date-entity")}
     for one, other in combinations([edge for edge in draft.edges if edge.role == "time" and edge.target in dates], 2):
