@@ -31,8 +31,8 @@ def mend_comparisons(draft: Draft) -> None:
         lemma = draft.words[place].lemma
         if form.endswith("est") and form != lemma and form.startswith(lemma[:-1]):
             _superlative(draft, place)
-        elif form not in _AMOUNTS and forms[place + 1 : place + 3] == ["and", form] and _is_comparative(draft, place):
-            _increase(draft, place)
+        elif forms[place + 1 : place + 3] == ["and", form] and _is_comparative(draft, place):
+            _increase(draft, place, place + 3 + (form in _AMOUNTS))  # *more and more expensive*
     if draft.tree is not None and may_compare(draft):
         view = TreeView(draft, draft.tree)
         for place, form in enumerate(forms):
@@ -66,13 +66,14 @@ def _owner(draft: Draft, quality: int) -> int:
     return draft.below(quality).get("ARG1", next(iter(nouns), -1))
 
 
-def _increase(draft: Draft, place: int) -> None:
-    """Make *colder and colder* one quality, whose degree is *more and more*."""
-    inside = draft.inside(place, place + 3)
+def _increase(draft: Draft, place: int, end: int) -> None:
+    """Make *colder and colder* one quality, whose degree is *more and more*; *less and less* is that."""
+    inside = draft.inside(place, end)
     qualities = [node for node in inside if draft.labels[node] not in (*CONJUNCTIONS, *_DEGREES, *_COMPARISONS)]
     members = {edge.target for node in inside for edge in draft.members(node)}
-    if not qualities or not members <= inside or not draft.constants.isdisjoint(inside):
-        return
+    is_amount = draft.forms[place] in _AMOUNTS and all(_owner(draft, one) < 0 for one in qualities)
+    if not qualities or not members <= inside or not draft.constants.isdisjoint(inside) or is_amount:
+        return  # *more and more people* has no quality
     graded = {node for node in inside if draft.labels[node] in _COMPARISONS}
     draft.remove_edges(lambda edge: edge.source in graded)
     draft.removed |= {node for node in inside if draft.labels[node] in _DEGREES}
@@ -81,7 +82,7 @@ def _increase(draft: Draft, place: int) -> None:
         draft.merge(node, quality)
     degree = draft.new_node("and", False, quality)
     for role in ("op1", "op2"):
-        draft.add_below(degree, role, "more")
+        draft.add_below(degree, role, "less" if draft.forms[place] == "less" else "more")
     _grade(draft, _owner(draft, quality), quality, degree)
 
 

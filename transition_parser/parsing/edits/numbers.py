@@ -25,7 +25,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 _ORDINALS = word_list("edits: ordinals")
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 # the concepts that have dates in other roles than `:time`
-_OF_DATES = "be-temporally-at-91 date-interval and or between after before until by since around".split()
+_OF_DATES = "be-temporally-at-91 date-interval amr-choice and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _MONEY = frozenset(word_list("edits: of money"))
 _MONTHS = {name[:3].lower() for name in calendar.month_name[1:]}
