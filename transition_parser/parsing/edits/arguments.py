@@ -125,10 +125,14 @@ def _make_oblique(view: TreeView, edge: Edge, word: int) -> None:
 
 
 def mend_owners(draft: Draft) -> None:
-    """Give what is *his*, *our* or *your* the owner, and relatives the person, that the possessive pronoun may be."""
-    if draft.tree is None or "nmod:poss" not in draft.tree.relations:
+    """Give what is *his*, *our* or *your* the owner, and relatives the person, that the possessive pronoun may be.
+
+    What nobody says that somebody owns has no owner.
+    """
+    if draft.tree is None:
         return
     view = TreeView(draft, draft.tree)
+    _disown(view)
     relations = {edge.source: edge.target for edge in draft.edges if edge.role == "ARG2"}
     for word, relation in enumerate(view.full):
         if relation != "nmod:poss" or (label := SUBJECTS.get(draft.forms[word])) is None:
@@ -138,6 +142,23 @@ def mend_owners(draft: Draft) -> None:
             owned = relations.get(edge.source, -1) if is_relative else edge.source if edge.role == "poss" else -1
             if owned in view.nodes[view.heads[word]] and not _may_be(view, label, edge.target):
                 _put_participant(view, word, edge, label)
+
+
+def _disown(view: TreeView) -> None:
+    """Take what nobody says that somebody owns from its owner."""
+    for edge in [edge for edge in view.draft.edges if edge.role == "poss"]:
+        owned, owner = view.word(edge.source), view.word(edge.target)
+        if min(owned, owner) >= 0 and not _may_own(view, owned, owner):
+            view.draft.change((edge, None))
+
+
+def _may_own(view: TreeView, owned: int, owner: int) -> bool:
+    """Return True where the tree relates a thing with its owner, or somebody owns the thing: *his*."""
+    first = owned
+    while view.relations[first] == "conj":
+        first = view.heads[first]
+    is_owned = any(view.relations[one] in ("nmod", "det") and view.full[one] != "det" for one in view.dependents[first])
+    return is_owned or owner in view.subtree(owned) or view.heads[owned] == owner
 
 
 def _mend_pronoun(view: TreeView, word: int, edge: Edge) -> None:

@@ -6,18 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 
 from transition_parser.parsing.edits.arguments import add_arguments, mend_owners
-from transition_parser.parsing.edits.attachment import attach, has_clauses, share_objects
 from transition_parser.parsing.edits.commands import mark_commands, mend_greetings, mend_permissions
 from transition_parser.parsing.edits.comparison import may_compare, mend_comparisons
 from transition_parser.parsing.edits.concepts import mend_concepts
 from transition_parser.parsing.edits.copulas import mend_copulas
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.lists import share_objects
 from transition_parser.parsing.edits.names import mend_addresses, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_dates, mend_numbers, mend_quantities, mend_times
 from transition_parser.parsing.edits.pronouns import mend_pronouns
 from transition_parser.parsing.edits.questions import mend_direct_questions, mend_questions
 from transition_parser.parsing.edits.roles import label_roles
+from transition_parser.parsing.edits.tree_view import has_clauses
 from transition_parser.text.languages import language_of
 
 Edit = Callable[[Sequence[Draft]], None]  # it changes the drafts of a batch
@@ -35,7 +36,6 @@ def _each(edit: Callable[[Draft], None]) -> Edit:
 EDITS: Mapping[str, Edit] = {
     "negation": _each(negate),  # the labeler knows `safe`, not `unsafe`
     "concepts": _each(mend_concepts),  # after negation: `unsafe-01`
-    "attachment": _each(attach),  # before roles: it labels the new edges
     "roles": label_roles,  # all others trust the roles
     "arguments": _each(add_arguments),  # after roles, which add pronouns
     "owners": _each(mend_owners),
@@ -57,7 +57,6 @@ EDITS: Mapping[str, Edit] = {
 }
 # the edits that read the dependency tree of a sentence → True for a draft whose tree they ask for
 OF_TREES: Mapping[str, Callable[[Draft], bool]] = {
-    "attachment": has_clauses,
     "arguments": has_clauses,
     "owners": has_clauses,
     "comparisons": may_compare,

@@ -57,6 +57,8 @@ def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
         if node is None or place in draft.aligned or is_name or label == "it":
             continue
         below, around = draft.below(node), draft.around(node)
+        if label not in _SHARED and any(_is_shared(draft, one) for one in below.values()):
+            continue  # search knows whom the pronoun means
         if form == label and "ARG0" not in below and form not in around.values():
             yield node, ("ARG0", "ARG1"), form
         elif form in _OBJECTS and not draft.forms[place + 1].endswith("ing") and not is_owner(draft, place):
@@ -69,6 +71,12 @@ def _lost(draft: Draft) -> Iterator[tuple[int, Sequence[str], str]]:
             inner = {known for one in others for known in draft.around(one).values()}  # *want me to go*
             if label not in {*around.values(), *inner} and all(draft.place(one) > place for one in others):
                 yield node, ("ARG1", "ARG2"), label
+
+
+def _is_shared(draft: Draft, node: int) -> bool:
+    """Return True for what several predicates have, so that pronouns probably mention it."""
+    is_noun = node not in draft.constants and not draft.is_frame(node) and draft.labels[node] not in PRONOUNS
+    return is_noun and sum(edge.target == node for edge in draft.edges) > 1
 
 
 def with_mentions(

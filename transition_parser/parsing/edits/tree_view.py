@@ -22,7 +22,15 @@ _BY_OBJECT = frozenset(("from", "of", "into"))  # marks of clauses: *forbid them
 _AFTER_OBJECTS = _BY_OBJECT | {"for"}  # *thank him for coming*, *use it for cutting*
 _RELATIVE = ("who", "which", "that", "whom")
 _APART = frozenset(", ; : ( ) -- - – —".split())  # marks around an apposition
+_STATEMENT, _QUESTION = (6, 2), (10, 3)  # the least words and frames of sentences with clauses
 _MOST = 6  # steps from a verb up to the one that has its subject
+
+
+def has_clauses(draft: Draft) -> bool:
+    """Return True for a sentence that probably has several clauses, or a clause with several modifiers."""
+    words, frames = _QUESTION if "amr-unknown" in draft.labels else _STATEMENT
+    frames -= "if" in draft.forms or "unless" in draft.forms  # *if I were you , I would go*
+    return len(draft.words) >= words and sum(map(draft.is_frame, range(len(draft.labels)))) >= frames
 
 
 class TreeView:
@@ -215,11 +223,6 @@ class TreeView:
             for conjunction in self.dependents[other] if self.relations[other] == "conj" else ():
                 if self.relations[conjunction] == "cc":
                     yield from self.nodes[conjunction]
-
-    def head(self, word: int) -> int:
-        """Return the nearest word above that has other nodes, -1 for none."""
-        own = {*self.nodes[word]}
-        return next((one for one in self.ancestors(word) if self.nodes[one] and own.isdisjoint(self.nodes[one])), -1)
 
     def unit(self, word: int) -> set[int]:
         """Return the nodes of a word, of the words that only serve it, and of the lists that it is in or begins."""
