@@ -54,6 +54,9 @@ _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth
 _FRACTIONS = re.compile(rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>{'|'.join(_PARTS)})s(?= of )")
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
+_AND_HALF_OF_IT = re.compile(
+    rf"(?<!\S)(?P<whole>an?|\d+|{_WORD}) (?P<unit>hour|day|week|month|year)s? and a half(?!\S)"
+)
 _QUARTERS = re.compile(r"(?<!\S)(?:an?|one|(?P<whole>three))[ -]quarters? of an hour(?!\S)")
 _DEGREES = re.compile(
     r"(?<!\S)(?P<whole>(?:minus |- ?)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)"
@@ -128,10 +131,14 @@ def fractions(forms: Sequence[str]) -> Iterator[SpanValue]:
         yield _span_value(match, format(Decimal(rounded).normalize(), "f"))
 
 
-def quarters_of_hours(forms: Sequence[str]) -> Iterator[SpanValue]:
-    """Yield *a quarter of an hour* and *three quarters of an hour* in minutes."""
-    for match in _QUARTERS.finditer(_text(forms)):
-        yield _span_value(match, "45" if match["whole"] else "15")
+def durations(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:
+    """Yield *a quarter of an hour* in minutes, *an hour and a half* and the like, with their units."""
+    text = _text(forms)
+    for match in _QUARTERS.finditer(text):
+        yield _span_value(match, "45" if match["whole"] else "15"), "minute"
+    for match in _AND_HALF_OF_IT.finditer(text):
+        whole = number_of(match["whole"].split(" ")) or ("1" if match["whole"][0] == "a" else match["whole"])
+        yield _span_value(match, f"{whole}.5"), match["unit"]
 
 
 def temperatures(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:

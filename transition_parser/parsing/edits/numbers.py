@@ -12,9 +12,9 @@ from transition_parser.text import word_list
 from transition_parser.text.measures import (
     UNITS,
     SpanValue,
+    durations,
     fractions,
     numbers_of_several_words,
-    quarters_of_hours,
     temperatures,
     times_of_day,
 )
@@ -111,10 +111,10 @@ def mend_numbers(draft: Draft) -> None:
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
         draft.add_below(node, "scale", scale)
-    for first, end, value in [one for one in quarters_of_hours(draft.forms) if one.value not in draft.labels]:
+    for (first, end, value), unit in [one for one in durations(draft.forms) if one[0].value not in draft.labels]:
         node = draft.put(first, end, "temporal-quantity", "duration")
         draft.add_below(node, "quant", value)
-        draft.add_below(node, "unit", "minute")
+        draft.add_below(node, "unit", unit)
     for scale in {"celsius", "fahrenheit"}.intersection(draft.forms):  # *one hundred degrees Celsius*
         for node in [node for node in draft.nodes_of("temperature-quantity") if "scale" not in draft.below(node)]:
             draft.add_below(node, "scale", scale)

@@ -151,15 +151,15 @@ def mend_direct_questions(draft: Draft) -> None:
 def _ask_whole(draft: Draft, unknown: int, edges: Sequence[Edge]) -> None:
     """Give the polarity of a question whose answer is yes or no to its top alone, or to the possibility it asks for.
 
-    *Can cats swim?* is `possible-01 :polarity amr-unknown`. *Can you tell me …?*, *can you pick us up?* and *could you
-    …, please?* are requests.
+    *Can cats swim?* is `possible-01 :polarity amr-unknown`. *Can you tell me …?*, *can you pick us up?*, *could you
+    wait?* and *can you …, please?* are requests.
     """
     draft.move_top(unknown, edges[0].source)
     first, second = draft.forms[:2]
     verb = draft.words[draft.place(draft.top)].lemma
     after = (draft.words[place + 1].form for place in draft.alignments[draft.top] if place + 1 < len(draft.words))
     is_for_us = not {"me", "us"}.isdisjoint(after) and verb not in _ABILITIES
-    is_asked = first in ("can", "could") and (verb in _REQUESTED or is_for_us)
+    is_asked = (first == "can" and (verb in _REQUESTED or is_for_us)) or (first == "could" and verb not in _ABILITIES)
     if second == "you" and "possible-01" not in draft.labels and (is_asked or "please" in draft.forms):
         draft.merge(unknown, draft.top)
         for role, label in (("mode", "imperative"), ("polite", "+")):
