@@ -2,7 +2,14 @@
 
 import pytest
 
-from transition_parser.text.measures import fractions, numbers_of_several_words, temperatures, times_of_day
+from transition_parser.text.measures import (
+    durations,
+    fractions,
+    numbers_of_several_words,
+    shares,
+    temperatures,
+    times_of_day,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,6 +22,7 @@ from transition_parser.text.measures import fractions, numbers_of_several_words,
         ("at 8:50 p.m. , half past six , at ten to nine", ["20:50", "6:30", "8:50"]),
         ("at 10:40 today", ["10:40"]),
         ("8 o'clock", ["8:00"]),
+        ("it was already a quarter to nine when he came , it was quarter to six", ["8:45", "5:45"]),
         ("it was ten past two , twenty - five minutes past 3 , at six thirty", ["2:10", "3:25", "6:30"]),
         (
             "at six thirty p.m. today , it was ten past two a.m. , it was twenty five past three",
@@ -54,6 +62,23 @@ def test_numbers_of_several_words(text, numbers):
 def test_fractions_are_percentages():
     found = fractions("two thirds of it , three quarters of an hour , two fifths".split())
     assert [said.value for said in found] == ["67", "75"]
+
+
+def test_shares_are_percentages():
+    found = shares("one in five boys , two out of three men , one in every ten cats , two in one day , in 5".split())
+    assert [said.value for said in found] == ["20", "67", "10"]
+
+
+def test_durations():
+    found = durations(
+        "an hour and a half , three quarters of an hour , 2 years and a half , a quarter of an hour".split()
+    )
+    assert sorted((said.value, unit) for said, unit in found) == [
+        ("1.5", "hour"),
+        ("15", "minute"),
+        ("2.5", "year"),
+        ("45", "minute"),
+    ]
 
 
 def test_temperatures():

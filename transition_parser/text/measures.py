@@ -14,7 +14,7 @@ _WORDS = word_list("numbers")  # from *zero* on
 _UNIT, _ONE, _TEENS = ("|".join(_WORDS[first:end]) for first, end in ((1, 10), (1, 13), (13, 20)))
 _TENS = "|".join(word_list("tens"))
 _AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
-_IS = r"(?:(?<=it is )|(?<=it was )|(?<=it 's ))"
+_IS = r"(?:(?<=it is )|(?<=it was )|(?<=it 's )|(?<=it was already )|(?<=it is already )|(?<=it 's already ))"
 _AFTER_TIMES = "and|or at|on|today|tomorrow|tonight|every|sharp|if|because|but|when"
 _EVENING = re.compile(r" (?:in the|this) (?:afternoon|evening)(?!\S)")
 _END = rf"(?= ?$| [.,;:!?] ?| (?:{_AFTER_TIMES})(?!\S))"  # of a clause
@@ -52,6 +52,7 @@ _HUNDRED_AND = re.compile(
 )
 _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _FRACTIONS = re.compile(rf"(?<!\S)(?P<whole>{_ONE})(?: ?- ?| )(?P<part>{'|'.join(_PARTS)})s(?= of )")
+_SHARES = re.compile(rf"(?<!\S)(?P<part>\d|{_ONE}) (?:in|out of) (?:every )?(?P<whole>\d{{1,3}}|{_ONE}|twenty)(?= \w)")
 _DOZENS = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) dozen(?!\S)")
 _MINUS = re.compile(rf"(?<!\S)minus (?P<whole>\d[\d,.]*|{_WORD})(?!\S)")
 _AND_HALF_OF_IT = re.compile(
@@ -121,6 +122,14 @@ def numbers_of_several_words(forms: Sequence[str]) -> Iterator[SpanValue]:
         yield _span_value(match, str(12 * int(number_of([match["whole"]]) or match["whole"])))
     for match in _MINUS.finditer(text):
         yield _span_value(match, f"-{number_of(match['whole'].split(' ')) or match['whole'].replace(',', '')}")
+
+
+def shares(forms: Sequence[str]) -> Iterator[SpanValue]:
+    """Yield *one in five* and the like, before a noun, in percent, rounded."""
+    for match in _SHARES.finditer(_text(forms)):
+        part, whole = (int(number_of([match[name]]) or match[name]) for name in ("part", "whole"))
+        if 0 < part < whole:
+            yield _span_value(match, str(round(100 * part / whole)))
 
 
 def fractions(forms: Sequence[str]) -> Iterator[SpanValue]:

@@ -137,7 +137,7 @@ _PATTERNS = {
 _TOKEN = re.compile("|".join(_PATTERNS.values()))
 # The patterns before these in AMRs, which divide `e-mail` and `Fig.`, and keep symbols of genes whole
 _OF_AMRS = {
-    "i.": r"(?<!\S)[A-Za-z]\.(?!\S)",
+    "i.": r"(?<!\S)[A-Za-z]\.(?=\s++\S)",  # but *and neither do I.*
     "'s": r"(?<!\S)['’](?:s|re|ve|ll|d|m)(?!\w)",
     "Fig": r"(?:al|[Ff]igs?)(?=\.)",
     "and/or": r"and/or\b",

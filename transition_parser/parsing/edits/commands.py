@@ -17,6 +17,7 @@ _AUXILIARIES = frozenset(word_list("edits: auxiliaries"))
 _WISHES = frozenset(word_list("edits: wishes"))
 _BEGINNINGS = (*SEPARATORS, "", ".", "!", "ok", "okay", "no", "yes", "so", "well", "bye", "many")
 _MARKS = frozenset((*SEPARATORS, ".", "!", "?", ":", ";", "-", "please"))
+_LETTABLE = frozenset(word_list("edits: lettable"))
 _WAYS = {"in": "enter-01", "out": "exit-01"}
 _AFTER_WAYS = frozenset((*SEPARATORS, "", *word_list("edits: after ways")))
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
@@ -133,11 +134,15 @@ def _has_subject(draft: Draft, verb: int, moods: Sequence[str]) -> bool:
 
 
 def mend_permissions(draft: Draft) -> None:
-    """Say what somebody lets others do in *let the cat out* and *let him in*."""
+    """Say what somebody lets others do in *let the cat out* and *let him in*; who lets a flat rents it out."""
     for place, node in draft.frames.items():
         who = draft.below(node).get("ARG1", node)
         words = range(place + 2, min(place + 6, len(draft.words)))
         way = next((word for word in words if draft.forms[word] in _WAYS), 0)
+        tenants = [edge for edge in draft.edges if edge.source == node and edge.role in ("destination", "beneficiary")]
+        if draft.labels[node] == "let-01" and draft.labels[who] in _LETTABLE and tenants:
+            draft.labels[node] = "let-05"
+            draft.set_role(tenants[0], "ARG2")
         is_thing = who not in {node, *draft.constants, *draft.at(way)} and not draft.is_frame(who)
         is_last = draft.forms[way + 1] in _AFTER_WAYS and not any(map(draft.below, draft.at(way)))
         if way and draft.labels[node] == "let-01" and is_thing and is_last and not draft.members(who):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text import word_list
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatize
@@ -24,6 +25,7 @@ def negate(draft: Draft) -> None:
             _take_apart(draft, nodes, *word.groups())
         if form in ("nor", "neither") and draft.forms[place + 1] in _AUXILIARIES:
             _repeat(draft, place)
+            _repeat_for_pronoun(draft, place)
 
 
 def _repeat(draft: Draft, place: int) -> None:
@@ -50,6 +52,26 @@ def _repeat(draft: Draft, place: int) -> None:
             draft.add_below(again, "polarity", "-")
             draft.removed.update(() if auxiliary is None else (auxiliary,))
             draft.removed.discard(subject)
+
+
+def _repeat_for_pronoun(draft: Draft, place: int) -> None:
+    """Repeat the negated verb for a pronoun that search has lost: *and neither do I*."""
+    label = SUBJECTS.get([*draft.forms, ""][place + 2])
+    for one in [node for node in draft.nodes_of("and") if len(draft.members(node)) == 1]:
+        verb, own = draft.members(one)[0].target, draft.below(one)
+        below = draft.below(verb)
+        roles = [role for role in ("ARG0", "ARG1") if role in below and draft.place(below[role]) < draft.place(verb)]
+        if label and roles and draft.is_frame(verb) and "polarity" in below and draft.place(verb) < place:
+            again, same = draft.new_node(draft.labels[verb], False), draft.nodes_of(label)
+            subject = same[0] if same else draft.new_node(label, False)
+            for edge in [edge for edge in draft.edges if edge[:2] == (subject, "polarity")]:
+                draft.drop_edge(edge)
+            for role, target in below.items():
+                if target not in draft.constants:
+                    draft.add_edge(again, role, subject if role == roles[0] else target)
+            draft.add_below(again, "polarity", "-")
+            draft.add_edge(one, "op2", again)
+            draft.removed.update({own.get("polarity", one)} & draft.constants)
 
 
 @cache

@@ -15,6 +15,7 @@ from transition_parser.text.measures import (
     durations,
     fractions,
     numbers_of_several_words,
+    shares,
     temperatures,
     times_of_day,
 )
@@ -44,6 +45,10 @@ def mend_dates(draft: Draft) -> None:
             draft.drop_edge(edge)
             if (part := "decade" if said[2] else "day") not in draft.below(edge.source):
                 draft.add_below(edge.source, part, said[1] or said[2])
+    for edge in [edge for edge in draft.edges if edge.role in _FIELDS]:  # *by Friday evening*: of the date, not of *by*
+        date = draft.below(edge.source).get("op1", edge.source)
+        if draft.labels[edge.source] != draft.labels[date] == "date-entity" and edge.role not in draft.below(date):
+            draft.replace_edge(edge, edge._replace(source=date))
     for edge in [edge for edge in draft.edges if edge.role == "ord" and "month" in draft.below(edge.source)]:
         weekday = draft.below(edge.source).get("weekday", edge.target)
         if draft.place(weekday) == draft.place(edge.target) + 1 > 0:  # *the third Sunday of May*
@@ -92,6 +97,14 @@ def mend_times(draft: Draft) -> None:
         for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
             if "quarter" in draft.forms and draft.forms[draft.place(edge.target)][:3] not in _MONTHS:
                 draft.drop_edge(edge)
+    firsts = {said.first for said in times_of_day(draft.forms)}
+    for about in [
+        node for node in draft.nodes_of("around") if not draft.below(node) and draft.place(node) + 1 in firsts
+    ]:
+        for edge in [edge for edge in draft.edges if edge[1:] == ("time", about)]:  # *around 4:15*
+            times = [one for one in draft.edges if one[:2] == edge[:2] and "time" in draft.below(one.target)]
+            if len(times) == 1:
+                draft.replace_edge(times[0], Edge(about, "op1", times[0].target))
     dates = {*draft.nodes_of("date-entity")}
     for one, other in combinations([edge for edge in draft.edges if edge.role == "time" and edge.target in dates], 2):
         below, of_other = draft.below(one.target), draft.below(other.target)
@@ -120,6 +133,13 @@ def mend_numbers(draft: Draft) -> None:
             draft.add_below(node, "scale", scale)
     for node in draft.nodes_of("include-91"):
         _mend_share(draft, node)
+    for _, end, value in shares(draft.forms):  # *one in five teenagers*
+        for node in [node for node in draft.nodes_of("include-91") if "ARG3" not in draft.below(node)]:
+            part, whole = (draft.below(node).get(role, node) for role in ("ARG1", "ARG2"))
+            if not {draft.place(part), draft.place(whole)}.isdisjoint((end, end + 1)):
+                draft.add_below(draft.add_below(node, "ARG3", "percentage-entity"), "value", value)
+                for edge in [edge for edge in draft.edges if edge[:2] == (part, "quant")]:
+                    draft.drop_edge(edge)
     for first, end, value in fractions(draft.forms):  # *two thirds of*
         for source, role, target in draft.edges:
             if (draft.labels[source], role) == ("percentage-entity", "value") and first <= draft.place(target) < end:

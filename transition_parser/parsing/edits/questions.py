@@ -34,6 +34,8 @@ def mend_questions(draft: Draft) -> None:
             _ask_at(draft, word)
         elif form == "which":
             _ask_for_choice(draft, word)
+        elif form == "whose" and word:
+            _ask_for_owner(draft, word)
         if draft.forms[word : word + 2] == ["how", "many"] and not draft.at(word + 1):
             _ask_for_number(draft, word + 2)
     if "why" in draft.forms:
@@ -60,6 +62,15 @@ def _ask_for_choice(draft: Draft, word: int) -> None:
         for link in [edge for edge in draft.edges if edge.target in verbs and edge.role == "ARG1"]:
             if -1 < draft.place(link.source) < word and _is_asking(draft, link.source):
                 draft.replace_edge(link, link._replace(target=noun))
+
+
+def _ask_for_owner(draft: Draft, word: int) -> None:
+    """Ask for the owner of a thing, which search has lost: *say whose umbrella it was*."""
+    for owned in draft.inside(word, word + 2):
+        for link in [edge for edge in draft.edges if edge[1:] == ("ARG1", owned)]:
+            if -1 < draft.place(link.source) < word and _is_asking(draft, link.source):
+                owner = draft.new_node("person", False, owned)
+                draft.replace_edge(link, link._replace(target=owner), Edge(owned, "poss", owner))
 
 
 def _ask_for_number(draft: Draft, word: int) -> None:
