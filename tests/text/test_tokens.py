@@ -69,6 +69,7 @@ def test_the_time_is_linear(divide, unit):
 
 AMRS = """IL-6's GSK-3beta and ERK1/2, 1/2 of 32P|IL-6 's GSK-3beta and ERK1/2 , 1/2 of 32P
 i. b. m. , the C. I. A. (|i. b. m. , the C. I. A. (
+Neither do I.|Neither do I .
 Smith et al. (Fig. 2), e-mail and/or mail|Smith et al . ( Fig . 2 ) , e - mail and/or mail
 She didn't, gonna cannot.|She did n't , gon na can not .
 They do n't like Ann 's cat.|They do n't like Ann 's cat .
