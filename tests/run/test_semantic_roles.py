@@ -46,10 +46,10 @@ def test_the_same_command_gives_the_same_bytes(trained):
 
 @pytest.mark.parametrize("odds", [20, -20])
 def test_forms_around_a_word_make_it_an_imperative(odds):
-    parser, words = Parser.load("en-amr", precision="fp32"), ["go", "home", "."]
+    parser, words = Parser.load("en-amr", precision="fp32"), ["now", "go", "home", "."]
     labeler = parser.model.labeler
     assert labeler is not None
-    labeler.weights["forms"][labeler.contexts(words, [0])] = odds
+    labeler.weights["forms"][labeler.contexts(words, [1])] = odds
     assert (":mode imperative" in written(parser, [words])[0]) == (odds > 0)
 
 

@@ -5,6 +5,7 @@ import pytest
 from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.edits.concepts import exists
+from transition_parser.text import word_list
 from transition_parser.text.lemmas import lemmatize
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_limits import Sort, sort_of
@@ -26,7 +27,8 @@ def is_odd(label: str, lemmas: set[str]) -> bool:
     """Return True for a concept that is no frame, and no singular. Words such as *headquarters* are their own lemma."""
     if sort_of(label, False) is Sort.FRAME:
         return not exists(label)
-    return label.endswith(("s", "men", "-yy")) and label not in lemmas and lemmatize([label]) != [label]
+    is_plural = label.endswith(("s", "men", "-yy")) and label not in (*lemmas, *word_list("edits: plurals"))
+    return is_plural and lemmatize([label]) != [label]
 
 
 @pytest.mark.slow
