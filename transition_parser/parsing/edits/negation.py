@@ -39,17 +39,14 @@ def _repeat(draft: Draft, place: int) -> None:
         if auxiliary is not None:
             others = [edge.target for edge in draft.edges if edge.source == auxiliary and edge.role in ("ARG0", "ARG1")]
             subject = others[0] if len(others) == 1 else auxiliary
-        roles = [role for role in ("ARG0", "ARG1") if role in below and draft.place(below[role]) < draft.place(verb)]
-        if roles and subject not in below.values() and not draft.is_frame(subject):
+        role = _role_of_subject(draft, verb)
+        if role and subject not in below.values() and not draft.is_frame(subject):
             again = draft.new_node(draft.labels[verb], False, subject)
             draft.replace_edge(after, after._replace(target=again))
             for edge in [edge for edge in draft.edges if edge.source in (subject, auxiliary)]:
                 if edge.role == "polarity" or edge.source == auxiliary:
                     draft.drop_edge(edge)
-            for role, target in below.items():
-                if target not in draft.constants:
-                    draft.add_edge(again, role, subject if role == roles[0] else target)
-            draft.add_below(again, "polarity", "-")
+            _say_again(draft, verb, again, role, subject)
             draft.removed.update(() if auxiliary is None else (auxiliary,))
             draft.removed.discard(subject)
 
@@ -59,19 +56,29 @@ def _repeat_for_pronoun(draft: Draft, place: int) -> None:
     label = SUBJECTS.get([*draft.forms, ""][place + 2])
     for one in [node for node in draft.nodes_of("and") if len(draft.members(node)) == 1]:
         verb, own = draft.members(one)[0].target, draft.below(one)
-        below = draft.below(verb)
-        roles = [role for role in ("ARG0", "ARG1") if role in below and draft.place(below[role]) < draft.place(verb)]
-        if label and roles and draft.is_frame(verb) and "polarity" in below and draft.place(verb) < place:
+        role, is_negated = _role_of_subject(draft, verb), "polarity" in draft.below(verb)
+        if label and role and draft.is_frame(verb) and is_negated and draft.place(verb) < place:
             again, same = draft.new_node(draft.labels[verb], False), draft.nodes_of(label)
             subject = same[0] if same else draft.new_node(label, False)
             for edge in [edge for edge in draft.edges if edge[:2] == (subject, "polarity")]:
                 draft.drop_edge(edge)
-            for role, target in below.items():
-                if target not in draft.constants:
-                    draft.add_edge(again, role, subject if role == roles[0] else target)
-            draft.add_below(again, "polarity", "-")
+            _say_again(draft, verb, again, role, subject)
             draft.add_edge(one, "op2", again)
             draft.removed.update({own.get("polarity", one)} & draft.constants)
+
+
+def _role_of_subject(draft: Draft, verb: int) -> str:
+    """Return the role of what stands before a verb, empty for none."""
+    below, place = draft.below(verb), draft.place(verb)
+    return next((role for role in ("ARG0", "ARG1") if role in below and draft.place(below[role]) < place), "")
+
+
+def _say_again(draft: Draft, verb: int, again: int, role: str, subject: int) -> None:
+    """Give a new node the arguments of a verb, with another subject in a role, and a polarity."""
+    for own, target in draft.below(verb).items():
+        if target not in draft.constants:
+            draft.add_edge(again, own, subject if own == role else target)
+    draft.add_below(again, "polarity", "-")
 
 
 @cache

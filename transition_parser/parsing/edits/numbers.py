@@ -92,15 +92,14 @@ def mend_times(draft: Draft) -> None:
     """Give each time of day that the words say its date, which has the day, too."""
     dates = {*draft.nodes_of("date-entity")}
     known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
-    for first, end, value in [one for one in times_of_day(draft.forms) if quoted(one.value) not in known]:
+    said = [*times_of_day(draft.forms)]
+    for first, end, value in [one for one in said if quoted(one.value) not in known]:
         date = _put_date(draft, first, end, "time", quoted(value))
         for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
             if "quarter" in draft.forms and draft.forms[draft.place(edge.target)][:3] not in _MONTHS:
                 draft.drop_edge(edge)
-    firsts = {said.first for said in times_of_day(draft.forms)}
-    for about in [
-        node for node in draft.nodes_of("around") if not draft.below(node) and draft.place(node) + 1 in firsts
-    ]:
+    before = {one.first - 1 for one in said}
+    for about in [node for node in draft.nodes_of("around") if draft.place(node) in before and not draft.below(node)]:
         for edge in [edge for edge in draft.edges if edge[1:] == ("time", about)]:  # *around 4:15*
             times = [one for one in draft.edges if one[:2] == edge[:2] and "time" in draft.below(one.target)]
             if len(times) == 1:
