@@ -114,11 +114,25 @@ def mend_times(draft: Draft) -> None:
 
 def mend_numbers(draft: Draft) -> None:
     """Give nouns and units the numbers that the words before them say, temperatures scales, shares their wholes."""
+    _mend_frequencies(draft)
+    _mend_measures(draft)
+    _mend_shares(draft)
+    for said in numbers_of_several_words(draft.forms):
+        if said.value not in draft.labels:
+            _count(draft, said)
+
+
+def _mend_frequencies(draft: Draft) -> None:
+    """Give the rate of *once* or *twice* its number, and the verb that it has taken as `:ARG1` its rate."""
     for node in draft.nodes_of("rate-entity-91"):
         verb, number = draft.below(node).get("ARG1", -1), _FREQUENCIES.get(draft.forms[draft.place(node)])
         if number and verb >= 0 and draft.is_frame(verb):
             draft.replace_edge(Edge(node, "ARG1", verb), Edge(verb, "frequency", node))
             draft.add_below(node, "ARG1", number)
+
+
+def _mend_measures(draft: Draft) -> None:
+    """Give the temperatures and durations that the words say a quantity, and temperatures their scale."""
     for (first, end, value), scale in temperatures(draft.forms):
         node = draft.put(first, end, "temperature-quantity", "ARG2")
         draft.add_below(node, "quant", value)
@@ -130,25 +144,26 @@ def mend_numbers(draft: Draft) -> None:
     for scale in {"celsius", "fahrenheit"}.intersection(draft.forms):  # *one hundred degrees Celsius*
         for node in [node for node in draft.nodes_of("temperature-quantity") if "scale" not in draft.below(node)]:
             draft.add_below(node, "scale", scale)
+
+
+def _mend_shares(draft: Draft) -> None:
+    """Give shares their wholes and the percentages that the words say: *one in five teenagers*, *two thirds of*."""
     for node in draft.nodes_of("include-91"):
-        _mend_share(draft, node)
-    for _, end, value in shares(draft.forms):  # *one in five teenagers*
+        _mend_whole(draft, node)
+    for _, end, value in shares(draft.forms):
         for node in [node for node in draft.nodes_of("include-91") if "ARG3" not in draft.below(node)]:
             part, whole = (draft.below(node).get(role, node) for role in ("ARG1", "ARG2"))
             if not {draft.place(part), draft.place(whole)}.isdisjoint((end, end + 1)):
                 draft.add_below(draft.add_below(node, "ARG3", "percentage-entity"), "value", value)
                 for edge in [edge for edge in draft.edges if edge[:2] == (part, "quant")]:
                     draft.drop_edge(edge)
-    for first, end, value in fractions(draft.forms):  # *two thirds of*
+    for first, end, value in fractions(draft.forms):
         for source, role, target in draft.edges:
             if (draft.labels[source], role) == ("percentage-entity", "value") and first <= draft.place(target) < end:
                 draft.labels[target] = value
-    for said in numbers_of_several_words(draft.forms):
-        if said.value not in draft.labels:
-            _count(draft, said)
 
 
-def _mend_share(draft: Draft, node: int) -> None:
+def _mend_whole(draft: Draft, node: int) -> None:
     """Let the whole of a share be of the kind of its part, not what the part does: *two thirds of the men left*."""
     part, whole = (draft.below(node).get(role, -1) for role in ("ARG1", "ARG2"))
     if min(part, whole) >= 0 and draft.is_frame(whole) and part in draft.below(whole).values():
