@@ -135,8 +135,8 @@ def task_and_batch(system: str, factory: TempPathFactory, lengths: range, count:
     return task, make_batch(task, folder, lengths, count, needs)
 
 
-def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> TrainingModel:
-    """A model of `MODELS`, always with the same weights."""
+def make_model(kind: str, resources: Resources, dropout: float = 0.0, **more) -> TrainingModel:
+    """A model of `MODELS`, always with the same weights. more: further options of its architecture"""
     name, options = MODELS[kind]
     architecture = architecture_of(name)
     torch.manual_seed(1)
@@ -148,7 +148,7 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
         options = {**options, "tags_read_words": True, "tag_loss": 0.1}
     if kind.startswith("pretrained"):
         options = {**options, "pretrained": tiny_encoder()}
-    args = Namespace(**{**SIZES, **options}, dropout=dropout)
+    args = Namespace(**{**SIZES, **options, **more}, dropout=dropout)
     return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE_AMR, fairseq_preprocess, preprocess, run_here, train
-from tests.helpers.small_models import GRAPHS, make_model
+from tests.helpers.small_models import GRAPHS, make_model, task_and_batch, with_words
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.storage import transfer
@@ -102,3 +102,22 @@ def test_relations_of_whole_trees_follow_their_names(kind, data_folder, few_rela
     assert 1 < len(places) < len(theirs.table.relations)
     found, wanted = (of.decoder.relations(words, heads) for of in (new, old))
     assert torch.allclose(found, wanted[..., places], atol=1e-5)  # sums may be ordered otherwise for fewer relations
+
+
+def test_more_layers_and_a_larger_rank_begin_as_the_same_function(tmp_path_factory, monkeypatch):
+    task, batch = task_and_batch("amr", tmp_path_factory, range(1, 7), 4)
+    old = make_model("pretrained", task.resources)
+    for name, weight in old.plain.named_parameters():
+        if "lora_B" in name:  # new adapters add nothing
+            torch.nn.init.normal_(weight)
+    new = make_model("pretrained", task.resources, encoder_layers=4, decoder_layers=3, pretrained_rank=20, dropout=0.0)
+    net_input = with_words(old, task, batch)["net_input"]
+    scores = [model.eval()(**net_input)[0] for model in (old, new)]
+    assert not torch.allclose(*scores, atol=1e-3)
+    monkeypatch.setattr(transfer, "load_model", lambda _path: (old.plain, task.resources))
+    start_from(new.plain, task.resources, "old")
+    same = [model(**net_input)[0] for model in (old, new)]
+    assert torch.allclose(*same, atol=1e-5)
+    added = dict(new.plain.named_parameters())["decoder.layers.2.feed_forward.outer.weight"]
+    new.train()(**net_input)[0][..., 0].sum().backward()
+    assert added.grad.abs().max() > 0  # it learns

@@ -224,7 +224,11 @@ class WordPieces:
 
 FROZEN, ADAPTERS, LAYERS, WHOLE = "frozen", "adapters", "layers", "whole"
 LR_SCALE = "lr_scale"  # attribute of a parameter: the factor of its learning rate
-_ADAPTER = ".lora_"  # part of the names of the weights of adapters
+
+
+def is_adapter(name: str) -> bool:
+    """Return True for the name of a weight of adapters."""
+    return ".lora_" in name
 
 
 class PieceIds(NamedTuple):
@@ -372,7 +376,7 @@ def _learned(network: Any, training: str) -> set[str]:
     if training == LAYERS:
         of_pieces = getattr(network.get_input_embeddings(), "weight", None)
         return {name for name, parameter in network.named_parameters() if parameter is not of_pieces}
-    return {name for name in names if training == WHOLE or (training == ADAPTERS and _ADAPTER in name)}
+    return {name for name in names if training == WHOLE or (training == ADAPTERS and is_adapter(name))}
 
 
 Names = Collection[str] | None  # the weights of a part that state dictionaries hold; None: all

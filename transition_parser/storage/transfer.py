@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.pretrained import is_adapter
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.storage.checkpoints import load_model
@@ -23,11 +24,17 @@ from transition_parser.transitions.amr import AmrSystem
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
 # parameters of `TreeDecoder` that have as many rows for each relation
 _OF_RELATIONS = re.compile(r"decoder\.(labels|relations\.(pairs\.form|output))\.(weight|bias)")
+# the last products of the layers of a Transformer, which are added to what the layers read
+_ADDED = re.compile(r"(encoder|decoder)\.layers\.\d+\.(\w+\.out|feed_forward\.outer)\.(weight|bias)")
 _HEAD = re.compile(r"tags\.(\w+)\.(?:output\.)?(weight|bias)")  # a layer of `TagHeads` with a row for each label
 
 
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> str:
-    """Initialize a model with the weights of another model, and return a summary in one line, for a log."""
+    """Initialize a model with the weights of another model, and return a summary in one line, for a log.
+
+    A model with more layers of a Transformer, or with a larger rank of adapters, begins as the same function as the
+    other (Chen et al. 2016, Net2Net).
+    """
     other, theirs = load_model(path)
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:
@@ -45,8 +52,13 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
                 rows = _rows_of_relations(len(value), resources, theirs)
             if given is not None and _HEAD.fullmatch(name) and given.dim() == value.dim() == 2:
                 given = F.pad(given, (0, max(value.size(1) - given.size(1), 0)))  # the heads of tags may be wider here
-            if given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
+            if given is not None and is_adapter(name) and _fits(given, value):
+                value[tuple(map(slice, given.shape))] = given
+                whole += 1
+            elif given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
                 own.append(name)
+                if given is None and _ADDED.fullmatch(name):
+                    value.zero_()
             elif rows is None:
                 value.copy_(given)
                 whole += 1
@@ -58,6 +70,11 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     if not whole and not partly:
         raise InputError(f"no weight of {path} has a name and shape of this model: is it of another architecture?")
     return f"{whole} parameters{partly}{'; new: ' if own else ''}{', '.join(own)}"
+
+
+def _fits(given: torch.Tensor, value: torch.Tensor) -> bool:
+    """Return True if a matrix of adapters has a place in another one. What it leaves there reads or adds nothing."""
+    return all(size <= own for size, own in zip(given.shape, value.shape, strict=True))
 
 
 def _rows(name: str, ours: Resources, theirs: Resources) -> dict[int, Sequence[int]] | None:
