@@ -47,6 +47,16 @@ def mark_commands(draft: Draft) -> None:
     for node in together:
         _command(draft, node, "we")
     _move_politeness(draft)
+    commanded = _commands(draft)
+    for edge in [edge for edge in draft.edges if edge.role == "polarity" and edge.source in commanded]:
+        if draft.labels[edge.target] == "amr-unknown":  # *can you pick up the twins?*: a request asks for no answer
+            draft.drop_edge(edge)
+
+
+def _commands(draft: Draft) -> set[int]:
+    """Return the nodes with `:mode imperative`."""
+    living = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative" and edge.role == "mode"]
+    return {node for node in living if draft.below(node).get("mode") not in draft.removed}
 
 
 def _begins(draft: Draft, verb: int) -> bool:
@@ -58,8 +68,7 @@ def _begins(draft: Draft, verb: int) -> bool:
 
 def _move_politeness(draft: Draft) -> None:
     """Let the only command be polite, not a time or thing in it: *wake me at ten, please*."""
-    living = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative" and edge.role == "mode"]
-    commands = {node for node in living if draft.below(node).get("mode") not in draft.removed}
+    commands = _commands(draft)
     for edge in [edge for edge in draft.edges if edge.role == "polite" and len(commands) == 1]:
         if not draft.is_frame(edge.source) and draft.labels[edge.source] not in CONJUNCTIONS:
             draft.replace_edge(edge, edge._replace(source=min(commands)))
