@@ -3,11 +3,10 @@
 import pytest
 
 from transition_parser.text.measures import (
-    durations,
     fractions,
+    measures,
     numbers_of_several_words,
     shares,
-    temperatures,
     times_of_day,
 )
 
@@ -69,18 +68,19 @@ def test_shares_are_percentages():
     assert [said.value for said in found] == ["20", "67", "10"]
 
 
-def test_durations():
-    found = durations(
-        "an hour and a half , three quarters of an hour , 2 years and a half , a quarter of an hour".split()
+def test_measures():
+    said = (
+        "an hour and a half , three quarters of an hour , 2 years and a half , a quarter of an hour , "
+        "minus 12 degrees Celsius , 5 degrees fahrenheit , 90 degrees , six pounds fifty and 4 euros 20 each , "
+        "two dollars 20 years ago , five euros two"
     )
-    assert sorted((said.value, unit) for said, unit in found) == [
-        ("1.5", "hour"),
-        ("15", "minute"),
-        ("2.5", "year"),
-        ("45", "minute"),
+    assert [(one.span.value, one.kind, one.unit) for one in measures(said.split())] == [
+        ("-12", "temperature", "celsius"),
+        ("5", "temperature", "fahrenheit"),
+        ("45", "temporal", "minute"),
+        ("15", "temporal", "minute"),
+        ("1.5", "temporal", "hour"),
+        ("2.5", "temporal", "year"),
+        ("6.50", "monetary", "pound"),
+        ("4.20", "monetary", "euro"),
     ]
-
-
-def test_temperatures():
-    found = temperatures("minus 12 degrees Celsius , 5 degrees fahrenheit , 90 degrees".split())
-    assert [(said.value, scale) for said, scale in found] == [("-12", "celsius"), ("5", "fahrenheit")]

@@ -31,7 +31,7 @@ _TIMES = (
     re.compile(rf"{_IS}(?P<minute>(?:a )?quarter) (?P<side>to) (?P<hour>{_ONE})(?!\S)"),
     re.compile(
         rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty(?: ?- ?| )five)"
-        rf"(?: {_HALF}|{_END}|(?= (?:in|during|when) ))"
+        rf"(?: {_HALF}|{_END}|(?= (?:in|during|when|the|my|our|his|her|their|I|we|you|he|she|they) ))"
     ),
     # *the bus leaves at ten*, not *at ten shops*; *look at one* is not about time
     re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE}){_END}"),
@@ -63,6 +63,10 @@ _DEGREES = re.compile(
     r"(?<!\S)(?P<whole>(?:minus |- ?)?\d[\d,.]*) (?:degrees?|°) ?(?P<scale>celsius|fahrenheit|c|f)(?!\S)"
 )
 _SCALES = {"c": "celsius", "f": "fahrenheit"}
+_PRICES = re.compile(  # *six pounds fifty*, not *six pounds fifty times*
+    rf"(?<!\S)(?P<whole>\d+|{_WORD}) (?P<unit>dollar|euro|franc|pound)s? (?P<rest>\d\d|{_WORD})"
+    r"(?= ?$| [.,;:!?] ?| (?:an?|and|at|each|for|in|on|or|per|today)(?!\S))"
+)
 _UNITS = {
     "monetary": "dollar euro yen cent franc rupee",  # a pound may be a mass, too
     "distance": "kilometer kilometre meter metre mile foot inch centimeter yard",
@@ -78,6 +82,14 @@ class SpanValue(NamedTuple):
     first: int
     end: int  # the word after the last one
     value: str
+
+
+class Measure(NamedTuple):
+    """A quantity that a span of words expresses: 20 `celsius` of the kind `temperature`."""
+
+    span: SpanValue
+    kind: str  # `temperature`, `temporal` or `monetary`
+    unit: str
 
 
 def times_of_day(forms: Sequence[str]) -> Iterator[SpanValue]:
@@ -140,22 +152,26 @@ def fractions(forms: Sequence[str]) -> Iterator[SpanValue]:
         yield _span_value(match, format(Decimal(rounded).normalize(), "f"))
 
 
-def durations(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:
-    """Yield *a quarter of an hour* in minutes, *an hour and a half* and the like, with their units."""
+def measures(forms: Sequence[str]) -> Iterator[Measure]:
+    """Yield temperatures in degrees, *a quarter of an hour*, *an hour and a half* and *six pounds fifty* with units.
+
+    >>> [*measures("It is 20 degrees Celsius .".split())]
+    [Measure(span=SpanValue(first=2, end=5, value='20'), kind='temperature', unit='celsius')]
+    """
     text = _text(forms)
-    for match in _QUARTERS.finditer(text):
-        yield _span_value(match, "45" if match["whole"] else "15"), "minute"
-    for match in _AND_HALF_OF_IT.finditer(text):
-        whole = number_of(match["whole"].split(" ")) or ("1" if match["whole"][0] == "a" else match["whole"])
-        yield _span_value(match, f"{whole}.5"), match["unit"]
-
-
-def temperatures(forms: Sequence[str]) -> Iterator[tuple[SpanValue, str]]:
-    """Yield temperatures in degrees with their scales, `celsius` or `fahrenheit`."""
-    for match in _DEGREES.finditer(_text(forms)):
+    for match in _DEGREES.finditer(text):
         digits = re.sub("[^0-9.]", "", match["whole"])
         value = digits if match["whole"][0].isdigit() else f"-{digits}"
-        yield _span_value(match, value), _SCALES.get(match["scale"], match["scale"])
+        yield Measure(_span_value(match, value), "temperature", _SCALES.get(match["scale"], match["scale"]))
+    for match in _QUARTERS.finditer(text):
+        yield Measure(_span_value(match, "45" if match["whole"] else "15"), "temporal", "minute")
+    for match in _AND_HALF_OF_IT.finditer(text):
+        whole = number_of(match["whole"].split(" ")) or ("1" if match["whole"][0] == "a" else match["whole"])
+        yield Measure(_span_value(match, f"{whole}.5"), "temporal", match["unit"])
+    for match in _PRICES.finditer(text):
+        whole, rest = (int(number_of(re.split("[ -]+", match[name])) or match[name]) for name in ("whole", "rest"))
+        if 10 <= rest < 100:
+            yield Measure(_span_value(match, f"{whole}.{rest}"), "monetary", match["unit"])
 
 
 def _product(factor: str, scale: str | None) -> str:

@@ -20,6 +20,7 @@ _MARKS = frozenset((*SEPARATORS, ".", "!", "?", ":", ";", "-", "please"))
 _LETTABLE = frozenset(word_list("edits: lettable"))
 _WAYS = {"in": "enter-01", "out": "exit-01"}
 _AFTER_WAYS = frozenset((*SEPARATORS, "", *word_list("edits: after ways")))
+_MUCH = frozenset(("bunch", "lot", "million", "much", "ton"))
 _GREETINGS = {"thank": "thank-01", "thanks": "thank-01", "see": "see-01"}
 
 
@@ -171,6 +172,10 @@ def mend_greetings(draft: Draft) -> None:
         if not frames or (place and draft.forms[place - 1] not in _BEGINNINGS):
             continue
         if (form == "thanks" and following != "to") or (form in ("see", "thank") and following == "you"):
+            said, heard = (draft.below(frames[0]).get(role, frames[0]) for role in ("ARG0", "ARG1"))
+            if draft.labels[said] not in {label, *PRONOUNS} and draft.labels[heard] == "you":
+                draft.replace_edge(Edge(frames[0], "ARG0", said))
+                draft.merge(heard, said)  # *thank you, nurse*
             _say(draft, frames[0], "ARG1", "you")
             _say(draft, frames[0], "ARG0", "i")
 
@@ -191,7 +196,7 @@ def _say(draft: Draft, verb: int, role: str, label: str) -> None:
     old = below.get(role, verb)
     if draft.labels[old] in PRONOUNS - {label}:
         draft.drop_edge(Edge(verb, role, old))
-    elif old != verb and role == "ARG1" and draft.labels[old] != label:
+    elif draft.labels[old] in _MUCH and role == "ARG1":
         draft.set_role(Edge(verb, role, old), "degree")  # *thanks a lot*
     elif old != verb:
         return

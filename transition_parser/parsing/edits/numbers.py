@@ -12,11 +12,10 @@ from transition_parser.text import word_list
 from transition_parser.text.measures import (
     UNITS,
     SpanValue,
-    durations,
     fractions,
+    measures,
     numbers_of_several_words,
     shares,
-    temperatures,
     times_of_day,
 )
 
@@ -57,6 +56,10 @@ def mend_dates(draft: Draft) -> None:
         if re.fullmatch(_DAY, day) and "day" not in draft.below(edge.source):  # *the first of May*
             draft.add_below(edge.source, "day", day)
             draft.removed |= {edge.target, *draft.below(edge.target).values()}
+    for edge in [edge for edge in draft.edges if draft.labels[edge.source] == "date-interval"]:
+        if edge.target in draft.constants and _YEAR.fullmatch(draft.labels[edge.target]):  # *from 1861 to 1865*
+            date = draft.new_node("date-entity", False, edge.target)
+            draft.replace_edge(edge, edge._replace(target=date), Edge(date, "year", edge.target))
     for place, (form, following) in enumerate(pairwise(draft.forms)):
         if form == "in" and _YEAR.fullmatch(following):
             _mend_date(draft, place + 1, place + 2, "year", following)
@@ -94,7 +97,13 @@ def mend_times(draft: Draft) -> None:
     known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
     said = [*times_of_day(draft.forms)]
     for first, end, value in [one for one in said if quoted(one.value) not in known]:
-        date = _put_date(draft, first, end, "time", quoted(value))
+        date, it = _put_date(draft, first, end, "time", quoted(value)), draft.top
+        if draft.labels[it] == "it" and Edge(it, "time", date) in draft.edges:  # *it's twenty past eight already*
+            for edge in [edge for edge in draft.edges if edge.source == it]:
+                draft.replace_edge(
+                    edge, Edge(date, "domain", it) if edge.target == date else edge._replace(source=date)
+                )
+            draft.top = date
         for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
             if "quarter" in draft.forms and draft.forms[draft.place(edge.target)][:3] not in _MONTHS:
                 draft.drop_edge(edge)
@@ -132,15 +141,12 @@ def _mend_frequencies(draft: Draft) -> None:
 
 
 def _mend_measures(draft: Draft) -> None:
-    """Give the temperatures and durations that the words say a quantity, and temperatures their scale."""
-    for (first, end, value), scale in temperatures(draft.forms):
-        node = draft.put(first, end, "temperature-quantity", "ARG2")
-        draft.add_below(node, "quant", value)
-        draft.add_below(node, "scale", scale)
-    for (first, end, value), unit in [one for one in durations(draft.forms) if one[0].value not in draft.labels]:
-        node = draft.put(first, end, "temporal-quantity", "duration")
-        draft.add_below(node, "quant", value)
-        draft.add_below(node, "unit", unit)
+    """Give the temperatures, durations and prices that the words say a quantity, and temperatures their scale."""
+    for (first, end, value), kind, unit in measures(draft.forms):
+        if kind == "temperature" or {value, value.rstrip("0")}.isdisjoint(draft.labels):
+            node = draft.put(first, end, f"{kind}-quantity", "duration" if kind == "temporal" else "ARG2")
+            draft.add_below(node, "quant", value)
+            draft.add_below(node, "scale" if kind == "temperature" else "unit", unit)
     for scale in {"celsius", "fahrenheit"}.intersection(draft.forms):  # *one hundred degrees Celsius*
         for node in [node for node in draft.nodes_of("temperature-quantity") if "scale" not in draft.below(node)]:
             draft.add_below(node, "scale", scale)
