@@ -21,6 +21,7 @@ from transition_parser.text.measures import (
         ("at 8:50 p.m. , half past six , at ten to nine", ["20:50", "6:30", "8:50"]),
         ("at 10:40 today", ["10:40"]),
         ("8 o'clock", ["8:00"]),
+        ("at nine thirty I woke , at five fifteen the bell rang", ["9:30", "5:15"]),
         ("it was already a quarter to nine when he came , it was quarter to six", ["8:45", "5:45"]),
         ("it was ten past two , twenty - five minutes past 3 , at six thirty", ["2:10", "3:25", "6:30"]),
         (

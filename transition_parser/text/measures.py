@@ -31,7 +31,7 @@ _TIMES = (
     re.compile(rf"{_IS}(?P<minute>(?:a )?quarter) (?P<side>to) (?P<hour>{_ONE})(?!\S)"),
     re.compile(
         rf"{_AT}(?P<hour>{_ONE}) (?P<minute>fifteen|thirty|forty(?: ?- ?| )five)"
-        rf"(?: {_HALF}|{_END}|(?= (?:in|during|when|the|my|our|his|her|their|I|we|you|he|she|they) ))"
+        rf"(?: {_HALF}|{_END}|(?= (?:in|during|when|the|my|our|his|her|their|i|we|you|he|she|they) ))"
     ),
     # *the bus leaves at ten*, not *at ten shops*; *look at one* is not about time
     re.compile(rf"(?<=at )(?P<hour>(?!one){_ONE}){_END}"),
