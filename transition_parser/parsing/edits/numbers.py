@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from itertools import combinations, compress, pairwise
 
@@ -28,7 +27,6 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _OF_DATES = "be-temporally-at-91 date-interval amr-choice and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _MONEY = frozenset(word_list("edits: of money"))
-_MONTHS = {name[:3].lower() for name in calendar.month_name[1:]}
 _OF_RATES = (("rate-entity-91", "ARG2"), ("rate-entity-91", "ARG3"))  # *per kilo*, *every year*
 _BEFORE_PLURALS = ("for", "over", "in", "within", "after")
 _FREQUENCIES = {"once": "1", "twice": "2"}
@@ -93,27 +91,30 @@ def _put_date(draft: Draft, first: int, end: int, role: str, value: str) -> int:
 
 def mend_times(draft: Draft) -> None:
     """Give each time of day that the words say its date, which has the day, too."""
-    dates = {*draft.nodes_of("date-entity")}
-    known = {draft.labels[edge.target] for edge in draft.edges if edge.role == "time" and edge.source in dates}
-    said = [*times_of_day(draft.forms)]
-    for first, end, value in [one for one in said if quoted(one.value) not in known]:
-        date, it = _put_date(draft, first, end, "time", quoted(value)), draft.top
+    known = {draft.labels[t]: t for s, role, t in draft.edges if (draft.labels[s], role) == ("date-entity", "time")}
+    said = {quoted(one.value): one for one in times_of_day(draft.forms)}
+    others = (time for label, time in known.items() if label not in said and time in draft.constants)
+    guessed = [time for time in others if draft.place(time) in draft.frames]
+    for value in [value for value in said if value not in known]:
+        if guessed:  # at the word of a verb, which says no time
+            draft.labels[guessed.pop()] = value
+            continue
+        date, it = _put_date(draft, *said[value][:2], "time", value), draft.top
         if draft.labels[it] == "it" and Edge(it, "time", date) in draft.edges:  # *it's twenty past eight already*
             for edge in [edge for edge in draft.edges if edge.source == it]:
-                draft.replace_edge(
-                    edge, Edge(date, "domain", it) if edge.target == date else edge._replace(source=date)
-                )
+                of_date = Edge(date, "domain", it) if edge.target == date else edge._replace(source=date)
+                draft.replace_edge(edge, of_date)
             draft.top = date
-        for edge in [edge for edge in draft.edges if edge.source == date and edge.role == "month"]:
-            if "quarter" in draft.forms and draft.forms[draft.place(edge.target)][:3] not in _MONTHS:
-                draft.drop_edge(edge)
-    before = {one.first - 1 for one in said}
+    before = {one.first - 1 for one in said.values()}
     for about in [node for node in draft.nodes_of("around") if draft.place(node) in before and not draft.below(node)]:
         for edge in [edge for edge in draft.edges if edge[1:] == ("time", about)]:  # *around 4:15*
             times = [one for one in draft.edges if one[:2] == edge[:2] and "time" in draft.below(one.target)]
             if len(times) == 1:
                 draft.replace_edge(times[0], Edge(about, "op1", times[0].target))
     dates = {*draft.nodes_of("date-entity")}
+    for edge in [edge for edge in draft.edges if edge.role == "time" and dates.issuperset(edge[::2])]:
+        draft.replace_edge(edge)
+        draft.merge(edge.target, edge.source)  # *on Tuesday at 11:30*
     for one, other in combinations([edge for edge in draft.edges if edge.role == "time" and edge.target in dates], 2):
         below, of_other = draft.below(one.target), draft.below(other.target)
         if one.source == other.source and "time" in below | of_other and below.keys().isdisjoint(of_other):
@@ -157,12 +158,13 @@ def _mend_shares(draft: Draft) -> None:
     for node in draft.nodes_of("include-91"):
         _mend_whole(draft, node)
     for _, end, value in shares(draft.forms):
-        for node in [node for node in draft.nodes_of("include-91") if "ARG3" not in draft.below(node)]:
-            part, whole = (draft.below(node).get(role, node) for role in ("ARG1", "ARG2"))
+        for node in draft.nodes_of("include-91"):
+            part, whole, share = (draft.below(node).get(role, node) for role in ("ARG1", "ARG2", "ARG3"))
             if not {draft.place(part), draft.place(whole)}.isdisjoint((end, end + 1)):
-                draft.add_below(draft.add_below(node, "ARG3", "percentage-entity"), "value", value)
-                for edge in [edge for edge in draft.edges if edge[:2] == (part, "quant")]:
+                share = draft.add_below(node, "ARG3", "percentage-entity") if share == node else share
+                for edge in [edge for edge in draft.edges if edge[:2] in ((part, "quant"), (share, "value"))]:
                     draft.drop_edge(edge)
+                draft.add_below(share, "value", value)
     for first, end, value in fractions(draft.forms):
         for source, role, target in draft.edges:
             if (draft.labels[source], role) == ("percentage-entity", "value") and first <= draft.place(target) < end:
