@@ -66,7 +66,7 @@ def _ask_for_choice(draft: Draft, word: int) -> None:
 
 def _ask_for_owner(draft: Draft, word: int) -> None:
     """Ask for the owner of a thing, which search has lost: *say whose umbrella it was*."""
-    for owned in draft.inside(word, word + 2):
+    for owned in draft.inside(word, word + 2) - {edge.target for edge in draft.edges if edge.role == "poss"}:
         for link in [edge for edge in draft.edges if edge[1:] == ("ARG1", owned)]:
             if -1 < draft.place(link.source) < word and _is_asking(draft, link.source):
                 owner = draft.new_node("person", False, owned)
