@@ -47,17 +47,7 @@ def mark_commands(draft: Draft) -> None:
         _command(draft, node, "you" if subject == node else "")
     for node in together:
         _command(draft, node, "we")
-    _move_politeness(draft)
-    commanded = _commands(draft)
-    for edge in [edge for edge in draft.edges if edge.role == "polarity" and edge.source in commanded]:
-        if draft.labels[edge.target] == "amr-unknown":  # *can you pick up the twins?*: a request asks for no answer
-            draft.drop_edge(edge)
-
-
-def _commands(draft: Draft) -> set[int]:
-    """Return the nodes with `:mode imperative`."""
-    living = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative" and edge.role == "mode"]
-    return {node for node in living if draft.below(node).get("mode") not in draft.removed}
+    _mend_requests(draft)
 
 
 def _begins(draft: Draft, verb: int) -> bool:
@@ -67,12 +57,16 @@ def _begins(draft: Draft, verb: int) -> bool:
     return is_base and is_heard and draft.forms[1] != "you" and draft.forms[-2] != "?"
 
 
-def _move_politeness(draft: Draft) -> None:
-    """Let the only command be polite, not a time or thing in it: *wake me at ten, please*."""
-    commands = _commands(draft)
+def _mend_requests(draft: Draft) -> None:
+    """Let the only command be polite, not a time or thing in it: *wake me at ten, please*; none asks for an answer."""
+    living = [edge.source for edge in draft.edges if draft.labels[edge.target] == "imperative" and edge.role == "mode"]
+    commands = {node for node in living if draft.below(node).get("mode") not in draft.removed}
     for edge in [edge for edge in draft.edges if edge.role == "polite" and len(commands) == 1]:
         if not draft.is_frame(edge.source) and draft.labels[edge.source] not in CONJUNCTIONS:
             draft.replace_edge(edge, edge._replace(source=min(commands)))
+    for edge in [edge for edge in draft.edges if edge.role == "polarity" and edge.source in commands]:
+        if draft.labels[edge.target] == "amr-unknown":  # *can you pick up the twins?*
+            draft.drop_edge(edge)
 
 
 def _command(draft: Draft, node: int, subject: str) -> None:
@@ -168,16 +162,16 @@ def mend_greetings(draft: Draft) -> None:
         following, label = draft.forms[place + 1], _GREETINGS.get(form)
         for node in draft.at(place) if (form, following) == ("thanks", "to") else ():
             _cause(draft, node)
-        frames = [node for node in draft.at(place) if draft.labels[node] == label]
-        if not frames or (place and draft.forms[place - 1] not in _BEGINNINGS):
+        frame = next((node for node in draft.at(place) if draft.labels[node] == label), -1)
+        if frame < 0 or (place and draft.forms[place - 1] not in _BEGINNINGS):
             continue
         if (form == "thanks" and following != "to") or (form in ("see", "thank") and following == "you"):
-            said, heard = (draft.below(frames[0]).get(role, frames[0]) for role in ("ARG0", "ARG1"))
+            said, heard = (draft.below(frame).get(role, frame) for role in ("ARG0", "ARG1"))
             if draft.labels[said] not in {label, *PRONOUNS} and draft.labels[heard] == "you":
-                draft.replace_edge(Edge(frames[0], "ARG0", said))
+                draft.replace_edge(Edge(frame, "ARG0", said))
                 draft.merge(heard, said)  # *thank you, nurse*
-            _say(draft, frames[0], "ARG1", "you")
-            _say(draft, frames[0], "ARG0", "i")
+            _say(draft, frame, "ARG1", "you")
+            _say(draft, frame, "ARG0", "i")
 
 
 def _cause(draft: Draft, thanks: int) -> None:
