@@ -28,6 +28,7 @@ def test_words_that_are_surely_known_names(text, expected):
 @pytest.mark.parametrize(
     ("name", "label", "before", "expected"),
     [
+        *(("Dover", "city", "from", "city"), ("Dover", "company", "", "company")),
         *(("London", "person", "", "city"), ("London", "company", "", "city"), ("Zzyx", "city", "", None)),
         *(("Amazon", "person", "", "company"), ("Amazon", "person", "the", "river")),
         *(("Amazon", "river", "wide", "river"), ("The Guardian", "city", "", "newspaper")),

@@ -211,7 +211,8 @@ def known_type(name: Sequence[str], label: str, before: str = "", said: str | No
     is_place = before in _BEFORE_PLACES
     if label in found and (label != "person" or (before and not is_place)):  # what begins a sentence is often a person
         return label
-    return next((kind for kind in found if is_place and kind in _PLACES), found[0])
+    places = [kind for kind in (*found, label) if is_place and kind in _PLACES]  # *sails from Dover*, a company
+    return places[0] if places else found[0]
 
 
 def title(name: Sequence[str], kind: str) -> str | None:

@@ -46,6 +46,10 @@ def mark_commands(draft: Draft) -> None:
             subject = node
         _command(draft, node, "you" if subject == node else "")
     for node in together:
+        for let in [one for one in draft.nodes_of("let-01") if draft.below(one).get("ARG1") == node]:
+            for edge in [edge for edge in draft.edges if edge.source == let and edge.target != node]:
+                draft.drop_edge(edge)  # *let us not quarrel*
+            draft.merge(let, node)
         _command(draft, node, "we")
     _mend_requests(draft)
 

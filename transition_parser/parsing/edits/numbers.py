@@ -24,6 +24,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 _ORDINALS = word_list("edits: ordinals")
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 # the concepts that have dates in other roles than `:time`
+_BOUNDS = ("after", "around", "before", "by", "since", "until")  # prepositions that are nodes above dates
 _OF_DATES = "be-temporally-at-91 date-interval amr-choice and or between after before until by since around".split()
 _OF_NUMBERS = ("quant", "mod", "op1", "op2", "value", "time")  # roles of a number, or of a part that was lost
 _MONEY = frozenset(word_list("edits: of money"))
@@ -94,9 +95,9 @@ def mend_times(draft: Draft) -> None:
     known = {draft.labels[t]: t for s, role, t in draft.edges if (draft.labels[s], role) == ("date-entity", "time")}
     said = {quoted(one.value): one for one in times_of_day(draft.forms)}
     others = (time for label, time in known.items() if label not in said and time in draft.constants)
-    guessed = [time for time in others if draft.place(time) in draft.frames]
+    guessed = [time for time in others if _is_guessed(draft, draft.place(time))]
     for value in [value for value in said if value not in known]:
-        if guessed:  # at the word of a verb, which says no time
+        if guessed:
             draft.labels[guessed.pop()] = value
             continue
         date, it = _put_date(draft, *said[value][:2], "time", value), draft.top
@@ -105,12 +106,12 @@ def mend_times(draft: Draft) -> None:
                 of_date = Edge(date, "domain", it) if edge.target == date else edge._replace(source=date)
                 draft.replace_edge(edge, of_date)
             draft.top = date
-    before = {one.first - 1 for one in said.values()}
-    for about in [node for node in draft.nodes_of("around") if draft.place(node) in before and not draft.below(node)]:
-        for edge in [edge for edge in draft.edges if edge[1:] == ("time", about)]:  # *around 4:15*
-            times = [one for one in draft.edges if one[:2] == edge[:2] and "time" in draft.below(one.target)]
-            if len(times) == 1:
-                draft.replace_edge(times[0], Edge(about, "op1", times[0].target))
+    for date, _, time in [edge for edge in draft.edges if edge.role == "time" and draft.labels[edge.target] in said]:
+        place = said[draft.labels[time]].first - 1
+        for edge in [edge for edge in draft.edges if edge[1:] == ("time", date) and draft.forms[place] in _BOUNDS]:
+            known_bounds = [node for node in draft.at(place) if draft.labels[node] == draft.forms[place]]
+            bound = known_bounds[0] if known_bounds else draft.new_node(draft.forms[place], False, date)
+            draft.replace_edge(edge, edge._replace(target=bound), Edge(bound, "op1", date))  # *by a quarter to nine*
     dates = {*draft.nodes_of("date-entity")}
     for edge in [edge for edge in draft.edges if edge.role == "time" and dates.issuperset(edge[::2])]:
         draft.replace_edge(edge)
@@ -120,6 +121,11 @@ def mend_times(draft: Draft) -> None:
         if one.source == other.source and "time" in below | of_other and below.keys().isdisjoint(of_other):
             draft.replace_edge(other)
             draft.merge(other.target, one.target)  # *at 7 p.m. on Friday*
+
+
+def _is_guessed(draft: Draft, place: int) -> bool:
+    """Return True for the word of a verb or preposition, which says no time."""
+    return place in draft.frames or draft.forms[place] in _BOUNDS
 
 
 def mend_numbers(draft: Draft) -> None:
