@@ -151,7 +151,10 @@ def _mend_measures(draft: Draft) -> None:
     """Give the temperatures, durations and prices that the words say a quantity, and temperatures their scale."""
     for (first, end, value), kind, unit in measures(draft.forms):
         if kind == "temperature" or {value, value.rstrip("0")}.isdisjoint(draft.labels):
-            node = draft.put(first, end, f"{kind}-quantity", "duration" if kind == "temporal" else "ARG2")
+            known = draft.nodes_of(f"{kind}-quantity")
+            empty = [node for node in known if draft.below(node).keys().isdisjoint(("quant", "unit"))]
+            role = "duration" if kind == "temporal" else "ARG2"
+            node = empty[0] if empty else draft.put(first, end, f"{kind}-quantity", role)
             draft.add_below(node, "quant", value)
             draft.add_below(node, "scale" if kind == "temperature" else "unit", unit)
     for scale in {"celsius", "fahrenheit"}.intersection(draft.forms):  # *one hundred degrees Celsius*
@@ -212,6 +215,8 @@ def _count(draft: Draft, said: SpanValue) -> None:
             draft.replace_edge(edge)  # *half a million euros were stolen*
     for edge in [edge for edge in draft.edges if edge[:2] == (owner, "ARG1") and not draft.is_frame(owner)]:
         draft.replace_edge(edge, Edge(edge.target, "mod", owner))  # *it is minus ten degrees*: `:domain it`
+    for edge in [edge for edge in draft.edges if edge[:2] == (owner, "ARG2") and not draft.is_frame(owner)]:
+        draft.drop_edge(edge)  # *a quarter of a million homes* are no part of homes
     about = draft.below(owner).get("quant", owner)  # *about half a million*
     at = (owner, "quant") if about in {owner, *draft.constants, *draft.removed} else (about, "op1")
     draft.remove_edges(lambda edge: edge[:2] == at)

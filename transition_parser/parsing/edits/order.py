@@ -11,7 +11,6 @@ from transition_parser.parsing.edits.comparison import may_compare, mend_compari
 from transition_parser.parsing.edits.concepts import mend_concepts
 from transition_parser.parsing.edits.copulas import mend_copulas
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.parsing.edits.lists import share_objects
 from transition_parser.parsing.edits.names import mend_addresses, type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_dates, mend_numbers, mend_quantities, mend_times
@@ -51,8 +50,7 @@ EDITS: Mapping[str, Edit] = {
     "times": _each(mend_times),  # before quantities, for which search takes some times
     "numbers": _each(mend_numbers),
     "quantities": _each(mend_quantities),
-    "pronouns": _each(mend_pronouns),  # after commands, which add *you*,
-    "lists": _each(share_objects),  # such as pronouns
+    "pronouns": _each(mend_pronouns),  # after commands, which add *you*
     "types of names": _each(type_names),  # last: members that were added have names, too
 }
 # the edits that read the dependency tree of a sentence → True for a draft whose tree they ask for

@@ -108,6 +108,7 @@ def _ask(draft: Draft, link: Edge, concept: str, role: str) -> None:
         return
     asked = draft.new_node(concept, False, link.target) if unknown is None else unknown
     draft.labels[asked] = concept
+    draft.remove_edges(Edge(draft.top, "polarity", asked).__eq__)  # *can anyone tell us what it means?*
     draft.replace_edge(link, link._replace(role="ARG1", target=asked))
     if unknown is None:
         draft.add_edge(link.target, role, asked)
